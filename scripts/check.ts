@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
 
 /** `npm run check`: everything that needs no network and no server, with a line for each thing that was checked. */
 const CHECKS: readonly { readonly what: string; readonly command: readonly string[] }[] = [
@@ -26,7 +27,7 @@ process.exitCode = failed === 0 ? 0 : 1;
 
 /** vitest's own closing lines: how many files and tests ran. */
 function summary(output: string): string {
-  return output
+  return stripVTControlCharacters(output)
     .split('\n')
     .filter((line) => /^\s*(Test Files|Tests)\s/.test(line))
     .map((line) => `       ${line.trim()}\n`)

@@ -35,6 +35,14 @@ export const FACES = {
     expose: true,
     means: 'The resources break a rule. Each problem is listed with file, line and field path; nothing was started.',
   },
+  'config.unsupported': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means:
+      'The resources are valid but ask for something this version cannot do yet. Nothing was started, so that nothing runs with less protection than was asked for.',
+  },
   'config.secret_missing': {
     http: 500,
     rpc: -32603,
@@ -195,6 +203,14 @@ export const FACES = {
     means:
       'The MCP server behind the gateway refused the gateway itself (HTTP 401 or 403). It needs a credential that is not configured.',
   },
+  'backend.session_lost': {
+    http: 200,
+    rpc: 5026,
+    exit: 1,
+    expose: true,
+    means:
+      'The MCP server behind the gateway forgot the session, usually because it was restarted. A new one is open: send the call again.',
+  },
   'fetch.address_refused': {
     http: 200,
     rpc: 5023,
@@ -202,6 +218,28 @@ export const FACES = {
     expose: true,
     means:
       'The address lies in a private, loopback or link-local range and may not be fetched. For a server of your own network set `allowPrivateEndpoint: true`.',
+  },
+  'fetch.unreachable': {
+    http: 200,
+    rpc: 5024,
+    exit: 1,
+    expose: true,
+    means:
+      'A server outside does not accept the connection: nothing listens there, its name is unknown, or the network is down.',
+  },
+  'fetch.timeout': {
+    http: 200,
+    rpc: 5041,
+    exit: 1,
+    expose: true,
+    means: 'A server outside did not answer in time.',
+  },
+  'fetch.too_large': {
+    http: 200,
+    rpc: 5025,
+    exit: 1,
+    expose: true,
+    means: 'A server outside answered more than the limit allows.',
   },
   'workload.reference_invalid': {
     http: 500,

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { blockOf } from '../blocks/exclusive.ts';
+import { DnsLabel, HeaderName } from '../fields/names.ts';
+import { SecretKeyRef } from '../fields/references.ts';
+import { Scopes, Text } from '../fields/text.ts';
+import { SecureUrl } from '../fields/urls.ts';
+import { withRules } from '../traits.ts';
+import { defineKind } from './kind.ts';
+
+const UpstreamInject = z.strictObject({
+  providerName: DnsLabel.describe('Name of an upstream provider of the VirtualMCPServer.'),
+});
+
+const TokenExchange = z.strictObject({
+  tokenUrl: SecureUrl.describe('Token endpoint that does the exchange (RFC 8693).'),
+  clientId: Text.optional().describe('Client identifier at that endpoint.'),
+  clientSecretRef: SecretKeyRef.optional().describe('Client secret at that endpoint.'),
+  audience: Text.optional().describe('Audience the new token is asked for.'),
+  scopes: Scopes.default([]).describe('Scopes the new token is asked for.'),
+  subjectProviderName: DnsLabel.optional().describe(
+    'Upstream provider whose stored token is exchanged. Without it, the token the caller came with.',
+  ),
+});
+withRules(TokenExchange, [
+  {
+    at: 'clientId',
+    says: 'is required together with clientSecretRef',
+    holds: (exchange) => exchange.clientSecretRef === undefined || exchange.clientId !== undefined,
+    cel: '!has(self.clientSecretRef) || has(self.clientId)',
+  },
+]);
+
+const HeaderInjection = z.strictObject({
+  headerName: HeaderName.describe('Header that carries the value.'),
+  valueSecretRef: SecretKeyRef.describe('The value, the same for all users.'),
+});
+
+const BearerToken = z.strictObject({
+  tokenSecretRef: SecretKeyRef.describe('The token, the same for all users.'),
+});
+
+export const MCPExternalAuthConfigSpec = z.strictObject({
+  type: z
+    .enum(['unauthenticated', 'upstreamInject', 'tokenExchange', 'headerInjection', 'bearerToken'])
+    .describe('What the backend is shown; the block of the same name says the rest.'),
+  upstreamInject: UpstreamInject.optional().describe("The user's own access token at an upstream provider."),
+  tokenExchange: TokenExchange.optional().describe('A token made for this backend, in exchange for one of the user.'),
+  headerInjection: HeaderInjection.optional().describe('A fixed header, such as an API key.'),
+  bearerToken: BearerToken.optional().describe('A fixed bearer token.'),
+});
+export type MCPExternalAuthConfigSpec = z.output<typeof MCPExternalAuthConfigSpec>;
+
+withRules(MCPExternalAuthConfigSpec, [
+  ...blockOf<MCPExternalAuthConfigSpec>('upstreamInject', 'upstreamInject'),
+  ...blockOf<MCPExternalAuthConfigSpec>('tokenExchange', 'tokenExchange'),
+  ...blockOf<MCPExternalAuthConfigSpec>('headerInjection', 'headerInjection'),
+  ...blockOf<MCPExternalAuthConfigSpec>('bearerToken', 'bearerToken'),
+]);
+
+export const MCPExternalAuthConfig = defineKind({
+  kind: 'MCPExternalAuthConfig',
+  plural: 'mcpexternalauthconfigs',
+  shortNames: ['extauth', 'mcpextauth'],
+  api: 'ours',
+  names: 'domain',
+  columns: [{ name: 'Type', path: '.spec.type' }],
+  about: `The credential that a backend gets.
+
+\`upstreamInject\` and \`tokenExchange\` act for the user who calls; \`headerInjection\` and \`bearerToken\` show every backend
+request the same secret. \`upstreamInject\`, and \`tokenExchange\` with \`subjectProviderName\`, draw on tokens from the user's
+login: every VirtualMCPServer that serves the backend needs an \`authServerConfig\` with a provider of that name.`,
+  example: `apiVersion: sallyport.dev/v1alpha1
+kind: MCPExternalAuthConfig
+metadata:
+  name: tickets-as-user
+spec:
+  type: tokenExchange
+  tokenExchange:
+    tokenUrl: https://login.example.net/oauth2/token
+    clientId: desk
+    clientSecretRef:
+      name: corp-client
+      key: secret
+    audience: tickets
+    scopes: [tickets.read]
+    subjectProviderName: corp
+`,
+  body: z.strictObject({ spec: MCPExternalAuthConfigSpec.describe('The credential.') }),
+});

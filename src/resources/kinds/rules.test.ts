@@ -1,0 +1,451 @@
+import { describe, expect, it } from 'vitest';
+import { readDocuments } from '../../sources/yaml-documents.ts';
+import { changed, EXAMPLES, textValidator } from '../testing/examples.ts';
+
+const { problemsOf } = textValidator(readDocuments);
+type Change = readonly [from: string, to: string];
+
+const OIDC_REF = '    oidcConfigRef:\n      name: desk-login\n    audience: https://desk.example.net/mcp\n';
+const AUTH = `    type: oidc\n${OIDC_REF}`;
+const PROVIDER = '      - name: corp\n        type: oidc\n';
+const OIDC_BLOCK = EXAMPLES.slice(EXAMPLES.indexOf('        oidcConfig:\n'), EXAMPLES.indexOf('---'));
+const EMBEDDED = EXAMPLES.slice(EXAMPLES.indexOf('  authServerConfig:'), EXAMPLES.indexOf('---'));
+const REMOTE = 'remoteUrl: https://wiki.example.net/mcp\n';
+const OIDC = 'VirtualMCPServer/desk: spec.incomingAuth';
+const SERVER = 'VirtualMCPServer/desk: spec.authServerConfig';
+const NEEDS_HTTPS = 'must be an https URL; http is allowed only for localhost, 127.0.0.0/8 and [::1]';
+
+/** One change of the examples each, and what it must bring up. */
+const CASES: readonly (readonly [what: string, change: readonly Change[], problem: string])[] = [
+  [
+    'incomingAuth without a type',
+    [['    type: oidc\n    oidcConfigRef', '    oidcConfigRef']],
+    `${OIDC}.type: is required`,
+  ],
+  ['oidc without a config', [[OIDC_REF, '']], `${OIDC}.oidcConfig: or oidcConfigRef is required when type is oidc`],
+  [
+    'two configs',
+    [[OIDC_REF, `${OIDC_REF}    oidcConfig: {type: kubernetes}\n`]],
+    `${OIDC}.oidcConfig: and oidcConfigRef exclude each other: say it in one place`,
+  ],
+  [
+    'anonymous with a reference',
+    [['    type: oidc\n    oidc', '    type: anonymous\n    oidc']],
+    `${OIDC}.oidcConfigRef: is allowed only when type is oidc`,
+  ],
+  [
+    'anonymous with a config',
+    [[AUTH, '    type: anonymous\n    oidcConfig: {type: kubernetes}\n']],
+    `${OIDC}.oidcConfig: is allowed only when type is oidc`,
+  ],
+  [
+    'an embedded server with anonymous',
+    [[AUTH, '    type: anonymous\n']],
+    `${OIDC}.type: must be oidc with authServerConfig`,
+  ],
+  [
+    'an embedded server without reference',
+    [[OIDC_REF, '    oidcConfig: {type: kubernetes}\n']],
+    `${OIDC}.oidcConfigRef: is required with authServerConfig: the tokens it issues must be asked for`,
+  ],
+  [
+    'no audience',
+    [['    audience: https://desk.example.net/mcp\n', '']],
+    `${OIDC}.audience: is required with oidcConfigRef, beside it or inside it`,
+  ],
+  [
+    'an audience without reference',
+    [[OIDC_REF, '    oidcConfig: {type: kubernetes}\n    audience: https://x.example\n']],
+    `${OIDC}.audience: goes with oidcConfigRef only; an inline provider has oidcConfig.inline.audience`,
+  ],
+  [
+    'two audiences',
+    [['      name: desk-login\n', '      name: desk-login\n      audience: https://other.example\n']],
+    `${OIDC}.audience: and oidcConfigRef.audience are the same field and differ`,
+  ],
+  [
+    'another resourceUrl',
+    [['      name: desk-login\n', '      name: desk-login\n      resourceUrl: https://other.example\n']],
+    `${OIDC}.oidcConfigRef.resourceUrl: must equal the audience`,
+  ],
+  [
+    'an audience that is no URL',
+    [[OIDC_REF, '    oidcConfigRef: {name: desk-login, audience: desk}\n']],
+    `${OIDC}.oidcConfigRef.audience: must be a URL without fragment with authServerConfig: clients ask for tokens by it (RFC 8707)`,
+  ],
+  [
+    'inline without its block',
+    [[OIDC_REF, '    oidcConfig: {type: inline}\n']],
+    `${OIDC}.oidcConfig.inline: is required when type is inline`,
+  ],
+  [
+    'inline with the other block',
+    [[OIDC_REF, '    oidcConfig: {type: kubernetes, inline: {issuer: https://x.example, audience: x}}\n']],
+    `${OIDC}.oidcConfig.inline: is allowed only when type is inline`,
+  ],
+  [
+    'kubernetes beside inline',
+    [[OIDC_REF, '    oidcConfig: {type: inline, kubernetes: {}, inline: {issuer: https://x.example, audience: x}}\n']],
+    `${OIDC}.oidcConfig.kubernetes: is allowed only when type is kubernetes`,
+  ],
+  [
+    'inline without audience',
+    [[OIDC_REF, '    oidcConfig: {type: inline, inline: {issuer: https://x.example}}\n']],
+    `${OIDC}.oidcConfig.inline.audience: is required`,
+  ],
+  [
+    'an inline issuer over http',
+    [[OIDC_REF, '    oidcConfig: {type: inline, inline: {issuer: http://x.example, audience: x}}\n']],
+    `${OIDC}.oidcConfig.inline.issuer: ${NEEDS_HTTPS}; an issuer has no query and no fragment`,
+  ],
+  [
+    'an inline secret without client',
+    [
+      [
+        OIDC_REF,
+        '    oidcConfig: {type: inline, inline: {issuer: https://x.example, audience: x, clientSecretRef: {name: corp-client, key: secret}}}\n',
+      ],
+    ],
+    `${OIDC}.oidcConfig.inline.clientId: is required together with clientSecretRef`,
+  ],
+  [
+    'backends with discovered',
+    [
+      [
+        '    source: discovered\n',
+        '    source: discovered\n    backends: {tickets: {type: externalAuthConfigRef, externalAuthConfigRef: {name: tickets-as-user}}}\n',
+      ],
+    ],
+    'VirtualMCPServer/desk: spec.outgoingAuth.backends: is allowed only when source is inline',
+  ],
+  [
+    'a backend without reference',
+    [['    source: discovered\n', '    source: inline\n    backends: {tickets: {type: externalAuthConfigRef}}\n']],
+    'VirtualMCPServer/desk: spec.outgoingAuth.backends.tickets.externalAuthConfigRef: is required when type is externalAuthConfigRef',
+  ],
+  [
+    'an unknown source',
+    [['source: discovered', 'source: discoverd']],
+    'VirtualMCPServer/desk: spec.outgoingAuth.source: must be `discovered` or `inline`, not `discoverd` (did you mean `discovered`?)',
+  ],
+  [
+    'an issuer over http',
+    [['    issuer: https://desk.example.net\n    signing', '    issuer: http://desk.example.net\n    signing']],
+    `${SERVER}.issuer: ${NEEDS_HTTPS}; without query, fragment and closing slash`,
+  ],
+  [
+    'an issuer with a closing slash',
+    [['    issuer: https://desk.example.net\n    signing', '    issuer: https://desk.example.net/\n    signing']],
+    `${SERVER}.issuer: ${NEEDS_HTTPS}; without query, fragment and closing slash`,
+  ],
+  [
+    'a duration without unit',
+    [['Lifespan: 30m', 'Lifespan: "30"']],
+    `${SERVER}.tokenLifespans.accessTokenLifespan: must be a duration such as \`30s\`, \`10m\` or \`1h30m\``,
+  ],
+  [
+    'a duration of zero',
+    [['Lifespan: 30m', 'Lifespan: 0s']],
+    `${SERVER}.tokenLifespans.accessTokenLifespan: must be longer than zero`,
+  ],
+  [
+    'a long access token',
+    [['accessTokenLifespan: 30m', 'accessTokenLifespan: 25h']],
+    `${SERVER}.tokenLifespans.accessTokenLifespan: must be from 1m to 24h`,
+  ],
+  [
+    'a short refresh token',
+    [['accessTokenLifespan: 30m', 'refreshTokenLifespan: 59m']],
+    `${SERVER}.tokenLifespans.refreshTokenLifespan: must be from 1h to 720h`,
+  ],
+  [
+    'a long code',
+    [['accessTokenLifespan: 30m', 'authCodeLifespan: 10m1s']],
+    `${SERVER}.tokenLifespans.authCodeLifespan: must be from 30s to 10m`,
+  ],
+  [
+    'no keys',
+    [
+      [
+        '    signingKeySecretRefs:\n      - name: desk-keys\n        key: es256.pem\n',
+        '    signingKeySecretRefs: []\n',
+      ],
+    ],
+    `${SERVER}.signingKeySecretRefs: must name at least one key`,
+  ],
+  [
+    'a provider without its block',
+    [[OIDC_BLOCK, '']],
+    `${SERVER}.upstreamProviders[0].oidcConfig: is required when type is oidc`,
+  ],
+  [
+    'a provider of the other type',
+    [['        type: oidc\n', '        type: oauth2\n']],
+    `${SERVER}.upstreamProviders[0].oauth2Config: is required when type is oauth2`,
+  ],
+  [
+    'a provider with the other block',
+    [['        type: oidc\n', '        type: oauth2\n']],
+    `${SERVER}.upstreamProviders[0].oidcConfig: is allowed only when type is oidc`,
+  ],
+  [
+    'a provider named badly',
+    [[PROVIDER, '      - name: Corp_1\n        type: oidc\n']],
+    `${SERVER}.upstreamProviders[0].name: must be a DNS label: lowercase letters, digits and hyphens, a letter or digit at both ends`,
+  ],
+  [
+    'a provider named at length',
+    [[PROVIDER, `      - name: ${'c'.repeat(64)}\n        type: oidc\n`]],
+    `${SERVER}.upstreamProviders[0].name: must have at most 63 characters`,
+  ],
+  [
+    'two providers of one name',
+    [
+      [
+        PROVIDER,
+        `      - {name: corp, type: oidc, oidcConfig: {issuerUrl: https://a.example, clientId: a}}\n${PROVIDER}`,
+      ],
+    ],
+    `${SERVER}.upstreamProviders: must have unique names: stored tokens are found by them`,
+  ],
+  [
+    'redis without its block',
+    [['    tokenLifespans:\n', '    storage: {type: redis}\n    tokenLifespans:\n']],
+    `${SERVER}.storage.redis: is required when type is redis`,
+  ],
+  [
+    'memory with redis',
+    [['    tokenLifespans:\n', '    storage: {type: memory, redis: {addr: "r:1"}}\n    tokenLifespans:\n']],
+    `${SERVER}.storage.redis: is allowed only when type is redis`,
+  ],
+  [
+    'redis nowhere',
+    [['    tokenLifespans:\n', '    storage: {type: redis, redis: {}}\n    tokenLifespans:\n']],
+    `${SERVER}.storage.redis.addr: or sentinelConfig is required, and only one of them`,
+  ],
+  [
+    'redis twice',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {addr: "r:1", sentinelConfig: {masterName: m, sentinelAddrs: ["s:1"]}}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.addr: or sentinelConfig is required, and only one of them`,
+  ],
+  [
+    'a credential without its block',
+    [['  type: tokenExchange\n', '  type: bearerToken\n']],
+    'MCPExternalAuthConfig/tickets-as-user: spec.bearerToken: is required when type is bearerToken',
+  ],
+  [
+    'a credential with another block',
+    [['  type: tokenExchange\n', '  type: unauthenticated\n']],
+    'MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange: is allowed only when type is tokenExchange',
+  ],
+  [
+    'an exchange secret without client',
+    [['    clientId: desk\n    clientSecretRef:', '    clientSecretRef:']],
+    'MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange.clientId: is required together with clientSecretRef',
+  ],
+  [
+    'an exchange over http',
+    [['tokenUrl: https', 'tokenUrl: http']],
+    `MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange.tokenUrl: ${NEEDS_HTTPS}`,
+  ],
+  [
+    'a framing header',
+    [
+      [
+        '  type: tokenExchange\n',
+        '  type: tokenExchange\n  headerInjection: {headerName: Transfer-Encoding, valueSecretRef: {name: tickets, key: webhook-secret}}\n',
+      ],
+    ],
+    'MCPExternalAuthConfig/tickets-as-user: spec.headerInjection.headerName: must not be a header that frames the HTTP message',
+  ],
+  [
+    'an OIDC config without its block',
+    [['  type: inline\n  inline:\n    issuer: https://desk.example.net\n', '  type: inline\n']],
+    'MCPOIDCConfig/desk-login: spec.inline: is required when type is inline',
+  ],
+  [
+    'an OIDC issuer over http',
+    [['  inline:\n    issuer: https', '  inline:\n    issuer: http']],
+    'MCPOIDCConfig/desk-login: spec.inline.issuer: must be an https URL (http is for localhost, or with insecureAllowHTTP)',
+  ],
+  [
+    'keys over http',
+    [['  inline:\n    issuer', '  inline:\n    jwksUrl: http://x.example/keys\n    issuer']],
+    'MCPOIDCConfig/desk-login: spec.inline.jwksUrl: must be an https URL (http is for localhost, or with insecureAllowHTTP)',
+  ],
+  [
+    'introspection over http',
+    [['  inline:\n    issuer', '  inline:\n    introspectionUrl: http://x.example/i\n    issuer']],
+    'MCPOIDCConfig/desk-login: spec.inline.introspectionUrl: must be an https URL (http is for localhost, or with insecureAllowHTTP)',
+  ],
+  [
+    'an OIDC secret without client',
+    [['  inline:\n    issuer', '  inline:\n    clientSecretRef: {name: corp-client, key: secret}\n    issuer']],
+    'MCPOIDCConfig/desk-login: spec.inline.clientId: is required together with clientSecretRef',
+  ],
+  [
+    'an unknown builtin profile',
+    [['    name: network\n', '    name: all\n']],
+    'MCPServer/tickets: spec.permissionProfile.name: must be none or network for a builtin profile',
+  ],
+  [
+    'a builtin profile with a key',
+    [['    name: network\n', '    name: network\n    key: x\n']],
+    'MCPServer/tickets: spec.permissionProfile.key: is allowed only when type is configmap',
+  ],
+  [
+    'a variable named twice',
+    [['  env:\n', '  env:\n    - {name: TICKETS_URL}\n']],
+    'MCPServer/tickets: spec.env: must not name a variable twice',
+  ],
+  [
+    'a secret over a variable',
+    [['targetEnvName: WEBHOOK_SECRET', 'targetEnvName: TICKETS_URL']],
+    'MCPServer/tickets: spec.secrets: must not fill a variable that env or another secret fills',
+  ],
+  [
+    'two secrets in one variable',
+    [['  secrets:\n', '  secrets:\n    - {name: tickets, key: webhook-secret, targetEnvName: WEBHOOK_SECRET}\n']],
+    'MCPServer/tickets: spec.secrets: must not fill a variable that env or another secret fills',
+  ],
+  [
+    'a port out of range',
+    [['mcpPort: 8080', 'mcpPort: 80800']],
+    'MCPServer/tickets: spec.mcpPort: must be a port from 1 to 65535',
+  ],
+  [
+    'a relative mount',
+    [['  permissionProfile:\n', '  volumes: [{name: v, hostPath: data, mountPath: /data}]\n  permissionProfile:\n']],
+    'MCPServer/tickets: spec.volumes[0].hostPath: must be an absolute path without colons',
+  ],
+  [
+    'a remote server at home',
+    [[REMOTE, 'remoteUrl: http://127.0.0.1:9000/mcp\n']],
+    'MCPServerEntry/wiki: spec.remoteUrl: points at this machine or a private network; set allowPrivateEndpoint: true if that is meant',
+  ],
+  [
+    'a remote server at the metadata address',
+    [[REMOTE, 'remoteUrl: http://169.254.169.254/\n  allowPrivateEndpoint: true\n']],
+    'MCPServerEntry/wiki: spec.remoteUrl: must not point at link-local, metadata or cluster API addresses',
+  ],
+  [
+    'a remote server in disguise',
+    [[REMOTE, 'remoteUrl: http://2130706433/\n']],
+    'MCPServerEntry/wiki: spec.remoteUrl: must write an IPv4 address as four decimal numbers',
+  ],
+  [
+    'a remote URL with a user',
+    [[REMOTE, 'remoteUrl: https://user:pass@wiki.example.net/\n']],
+    'MCPServerEntry/wiki: spec.remoteUrl: must be an http or https URL with a host',
+  ],
+  [
+    'a remote URL with an impossible port',
+    [[REMOTE, 'remoteUrl: https://wiki.example.net:99999/\n']],
+    'MCPServerEntry/wiki: spec.remoteUrl: is not a URL: its host or port is malformed',
+  ],
+  [
+    'an entry without group',
+    [['  groupRef:\n    name: desk-tools\n  headerForward', '  headerForward']],
+    'MCPServerEntry/wiki: spec.groupRef: is required',
+  ],
+  [
+    'a header with a line break',
+    [['X-Team: support', 'X-Team: "a\\nb"']],
+    'MCPServerEntry/wiki: spec.headerForward.addPlaintextHeaders.X-Team: must be one line of printable ASCII characters',
+  ],
+  [
+    'a broken base64',
+    [['data: {es256.pem: a2V5', 'data: {es256.pem: a2V']],
+    'Secret/desk-keys: data["es256.pem"]: must be base64 (RFC 4648 §4, with padding)',
+  ],
+];
+
+describe('the rules report', () => {
+  it.each(CASES)('%s', (_, change, problem) => {
+    expect(problemsOf(changed(...change))).toContain(problem);
+  });
+});
+
+describe('the rules allow', () => {
+  it.each<[string, readonly Change[]]>([
+    [
+      'a server on this machine that is meant',
+      [[REMOTE, 'remoteUrl: http://localhost:9000/mcp\n  allowPrivateEndpoint: true\n']],
+    ],
+    [
+      'http issuers on this machine',
+      [
+        ['issuer: https://desk.example.net', 'issuer: http://localhost:4483'],
+        ['issuer: https://desk.example.net', 'issuer: http://localhost:4483'],
+      ],
+    ],
+    [
+      'http issuers with the waiver',
+      [
+        ['    issuer: https://desk.example.net\n    signing', '    issuer: http://[::1]:1\n    signing'],
+        [
+          '    issuer: https://desk.example.net\n',
+          '    issuer: http://[::1]:1\n    insecureAllowHTTP: true\n    jwksUrl: http://keys.example/x\n',
+        ],
+      ],
+    ],
+    [
+      'the store of the seed',
+      [
+        [
+          '    tokenLifespans:\n',
+          '    storage: {type: redis, redis: {sentinelConfig: {masterName: m, sentinelAddrs: ["s-0:26379", "[fd00::1]:26379"], db: 2}, aclUserConfig: {passwordSecretRef: {name: tickets, key: webhook-secret}}, tls: {}}}\n    tokenLifespans:\n',
+        ],
+      ],
+    ],
+    [
+      'an OAuth provider in full',
+      [
+        [
+          PROVIDER,
+          `      - name: chat
+        type: oauth2
+        oauth2Config:
+          authorizationEndpoint: https://chat.example/authorize
+          tokenEndpoint: https://chat.example/token
+          clientId: c
+          clientSecretRef: {name: corp-client, key: secret}
+          scopes: [read, "urn:x:y"]
+          userInfo:
+            endpointUrl: https://chat.example/me
+            httpMethod: POST
+            additionalHeaders: {X-Version: "2"}
+            fieldMapping: {subjectFields: [id, login], nameFields: [name], emailFields: [mail]}
+          tokenResponseMapping: {accessTokenPath: authed_user.access_token, scopePath: a.scope, refreshTokenPath: a.r, expiresInPath: a.e}
+${PROVIDER}`,
+        ],
+      ],
+    ],
+    [
+      'the inline OIDC of the seed',
+      [
+        [
+          OIDC_REF,
+          '    oidcConfig: {type: inline, inline: {issuer: https://x.example/, clientId: c, audience: x, clientSecretRef: {name: corp-client, key: secret}}}\n',
+        ],
+        [EMBEDDED, ''],
+        ['    subjectProviderName: corp\n', ''],
+      ],
+    ],
+    [
+      'service accounts of the cluster',
+      [
+        [OIDC_REF, '    oidcConfig: {type: kubernetes}\n'],
+        [EMBEDDED, ''],
+        ['    subjectProviderName: corp\n', ''],
+      ],
+    ],
+  ])('%s', (_, change) => {
+    expect(problemsOf(changed(...change))).toEqual([]);
+  });
+});
