@@ -1,0 +1,16 @@
+/**
+ * What must run, and where it answers: names of workloads, package references resolved to commands, and the runtime that
+ * keeps server processes alive and leaves none behind. Moves lines between us and a server and never looks inside them;
+ * knows nothing of MCP, plans or gateways.
+ */
+export type { Environment, Launch } from './launch.ts';
+export { checkWorkloadName, workloadNameFor } from './name.ts';
+export { type Command, type ResolveOptions, resolvePackage } from './origins/scheme.ts';
+export { createGuardian, type Guardian, type GuardianParts } from './runtimes/process/guardian.ts';
+export type { Limits } from './runtimes/process/limits.ts';
+export {
+  type ProcessListener,
+  type SupervisedProcess,
+  type SuperviseParts,
+  superviseProcess,
+} from './runtimes/process/supervise.ts';
