@@ -1,0 +1,9 @@
+/**
+ * The request road: listener, boundary 1, hub, boundary 2, backends. It is built from a plan and never reads a file, a flag
+ * or a resource.
+ */
+export { type BackendPool, createBackendPool, type ProcessListener, type StartWorkload } from './backends/index.ts';
+export type { BackendState } from './call.ts';
+export { type BackendReport, createGateway, type Gateway, type GatewayParts } from './gateway.ts';
+export { type HttpHandler, isLoopback, type Listener, listen } from './listener/index.ts';
+export { createRouter } from './router.ts';

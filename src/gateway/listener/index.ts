@@ -1,0 +1,9 @@
+/**
+ * Sockets and what guards them: host and origin checks, size and time limits, HTTP answers. It knows nothing of tools or
+ * backends.
+ */
+export { readBody } from './body.ts';
+export { createGuard, type Guard, isLoopback } from './guard.ts';
+export { answerHealth } from './health.ts';
+export { type HttpHandler, type Listener, listen } from './listen.ts';
+export { refuse } from './refuse.ts';

@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { codeOf, SallyError } from '../../base/index.ts';
+
+export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+export interface Listener {
+  /** `http://127.0.0.1:4483`, with the port the system chose when none was asked for. */
+  readonly url: string;
+  /** From here on new requests reach this handler. Requests already under way stay where they are. */
+  hand(handler: HttpHandler): void;
+  /** Stops accepting, lets open requests end, and cuts what is left when the signal says so. */
+  close(cut: AbortSignal): Promise<void>;
+}
+
+export async function listen(host: string, port: number): Promise<Listener> {
+  let handler: HttpHandler = (_request, response) => void response.writeHead(503).end();
+  const server = createServer(
+    {
+      // A client that dribbles its request holds a socket for seconds, not for ever.
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 65_000,
+      maxHeaderSize: 16 * 1024,
+      noDelay: true,
+    },
+    (request, response) => handler(request, response),
+  );
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(explain(error, host, port)));
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    hand(next) {
+      handler = next;
+    },
+    async close(cut) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // A connection that is busy now is idle after its answer, and would then be kept alive for a client that may not come back.
+      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      const abort = (): void => server.closeAllConnections();
+      if (cut.aborted) abort();
+      cut.addEventListener('abort', abort, { once: true });
+      await closed;
+      cut.removeEventListener('abort', abort);
+      clearInterval(sweep);
+    },
+  };
+}
+
+function explain(error: Error, host: string, port: number): SallyError {
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new SallyError('listener.port_in_use', `another program already listens on ${host}:${port}`, {
+        cause: error,
+        hint: 'stop it, or choose another port with --port (0 picks a free one)',
+      });
+    case 'EACCES':
+      return new SallyError('listener.address_refused', `listening on ${host}:${port} needs more rights`, {
+        cause: error,
+        hint: 'choose a port above 1023',
+      });
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new SallyError('listener.address_refused', `${host} is not an address of this machine`, {
+        cause: error,
+        hint: 'use 127.0.0.1, ::1, 0.0.0.0 or an address that `ip addr` shows',
+      });
+    default:
+      return new SallyError('listener.address_refused', `cannot listen on ${host}:${port}`, { cause: error });
+  }
+}
