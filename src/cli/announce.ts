@@ -1,0 +1,37 @@
+import type { Endpoint, ServeEvent } from '../control/index.ts';
+import { formatProblem } from '../resources/index.ts';
+import { clientLines } from './client-lines.ts';
+import { type OutputFormat, table } from './output.ts';
+
+/** Tells what a serving command has to say: for people where to connect and how, for machines one JSON object a line. */
+export function announce(format: OutputFormat, out: (text: string) => void): (event: ServeEvent) => void {
+  if (format === 'json') return (event) => out(`${JSON.stringify(event)}\n`);
+  return (event) => {
+    switch (event.event) {
+      case 'ready':
+        out(`${event.endpoints.map(describe).join('\n')}\nCtrl-C stops everything.\n`);
+        return;
+      case 'reloaded':
+        out(`\nThe resources changed, this is served now:\n\n${event.endpoints.map(overview).join('\n')}`);
+        return;
+      case 'refused':
+        out(`\n${event.message}; what ran before goes on:\n`);
+        for (const problem of event.problems) out(`  ${formatProblem(problem)}\n`);
+        return;
+    }
+  };
+}
+
+function describe(endpoint: Endpoint): string {
+  return `${overview(endpoint)}\nConnect a client:\n${clientLines(endpoint.name, endpoint.url)}`;
+}
+
+function overview({ name, url, backends }: Endpoint): string {
+  const rows = backends.map(({ name: server, state, tools, error }) => [server, state, tools ?? '', error ?? '']);
+  const head = `${name} is served at ${url}\n`;
+  if (rows.length === 0) return `${head}\n  The group has no servers yet.\n`;
+  const lines = table(['SERVER', 'STATE', 'TOOLS', ''], rows)
+    .split('\n')
+    .map((line) => (line ? `  ${line}` : line));
+  return `${head}\n${lines.join('\n')}`;
+}

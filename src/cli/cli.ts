@@ -1,0 +1,71 @@
+import { Command, CommanderError } from 'commander';
+import { createLog, type Log, SallyError } from '../base/index.ts';
+import { addCrdsCommand } from './commands/crds.ts';
+import { addRunCommand } from './commands/run.ts';
+import { addSchemaCommand } from './commands/schema.ts';
+import { addValidateCommand } from './commands/validate.ts';
+import { addVmcpCommands } from './commands/vmcp.ts';
+import { reportError } from './exit.ts';
+
+/** The world as a command sees it. */
+export interface Shell {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  /** The folder of the package itself, with its schemas and examples. */
+  readonly home: URL;
+  /** Aborted when somebody asks the program to end. */
+  readonly stop: AbortSignal;
+  readonly isTerminal: boolean;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** Runs one command line and gives the exit code. Never throws. */
+export async function runCli(shell: Shell): Promise<number> {
+  const program = buildProgram(shell);
+  try {
+    await program.parseAsync(shell.argv, { from: 'user' });
+    return 0;
+  } catch (thrown) {
+    return reportError(fromCommander(thrown), shell, shell.argv.includes('--debug'));
+  }
+}
+
+export function buildProgram(shell: Shell): Command {
+  const program = new Command('sally')
+    .description('One gate with two doors in front of your MCP servers.')
+    .version(shell.version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .option('--debug', 'log more, and show stack traces')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({
+      writeOut: shell.out,
+      // Commander's own complaints come back as errors and are printed by reportError, in our words.
+      writeErr: () => {},
+    });
+  addVmcpCommands(program, shell);
+  addRunCommand(program, shell);
+  addValidateCommand(program, shell);
+  addSchemaCommand(program, shell);
+  addCrdsCommand(program, shell);
+  return program;
+}
+
+/** Logs go to stderr, one line each; answers go to stdout. */
+export function logFor(command: Command, shell: Shell): Log {
+  const { debug } = command.optsWithGlobals<{ debug?: boolean }>();
+  const format = shell.env.SALLYPORT_LOG_FORMAT === 'json' ? 'json' : 'text';
+  return createLog({ level: debug ? 'debug' : 'info', format, write: shell.err, now: () => new Date() });
+}
+
+function fromCommander(thrown: unknown): unknown {
+  if (!(thrown instanceof CommanderError)) return thrown;
+  // Help and version end the program well; `sally vmcp` alone shows the help and calls that an error.
+  if (thrown.exitCode === 0 || thrown.code === 'commander.help') return undefined;
+  const [message = '', suggestion] = thrown.message.replace(/^error: /, '').split('\n');
+  const hint =
+    suggestion?.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean $1?') ?? 'add --help to see what is allowed';
+  return new SallyError('usage.invalid', message, { hint });
+}

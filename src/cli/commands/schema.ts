@@ -1,0 +1,21 @@
+import type { Command } from 'commander';
+import { SallyError, suggest } from '../../base/index.ts';
+import { jsonSchemaOf, KINDS } from '../../resources/index.ts';
+import type { Shell } from '../cli.ts';
+import { json } from '../output.ts';
+
+export function addSchemaCommand(program: Command, shell: Shell): void {
+  program
+    .command('schema')
+    .description('print the JSON Schema of a kind, for editors and other tools')
+    .argument('[kind]', `one of ${KINDS.join(', ')}; all of them when left out`)
+    .action((asked?: string) => {
+      if (asked === undefined) return shell.out(json(jsonSchemaOf('all')));
+      const kind = KINDS.find((name) => name.toLowerCase() === asked.toLowerCase());
+      if (kind) return shell.out(json(jsonSchemaOf(kind)));
+      const close = suggest(asked, KINDS);
+      throw new SallyError('usage.invalid', `there is no kind ${JSON.stringify(asked)}`, {
+        hint: close ? `did you mean ${close}?` : `the kinds are ${KINDS.join(', ')}`,
+      });
+    });
+}

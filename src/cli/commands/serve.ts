@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { serve } from '../../control/index.ts';
+import { createSecretSource } from '../../secrets/index.ts';
+import { announce } from '../announce.ts';
+import { logFor, type Shell } from '../cli.ts';
+import { formatOption, hostOption, insistOption, type OutputFormat, parsePort, secretsOption } from '../options.ts';
+
+interface Options {
+  readonly file: string;
+  readonly host: string;
+  readonly port: number;
+  readonly format: OutputFormat;
+  readonly secretsDir?: string;
+  readonly insecureAllowAnonymous: boolean;
+}
+
+export const DEFAULT_PORT = 4483;
+
+export function addServeCommand(vmcp: Command, shell: Shell): void {
+  vmcp
+    .command('serve')
+    .description('serve every VirtualMCPServer of a folder, and follow the files as they change')
+    .requiredOption('-f, --file <path>', 'file or folder with resources in YAML')
+    .addOption(hostOption())
+    .option('--port <port>', 'port to listen on, 0 picks a free one', parsePort, DEFAULT_PORT)
+    .addOption(insistOption())
+    .addOption(secretsOption())
+    .addOption(formatOption())
+    .action(async (options: Options, command: Command) => {
+      const { file, host, port, format, secretsDir, insecureAllowAnonymous } = options;
+      await serve(
+        { path: file, host, port, insecureAllowAnonymous },
+        {
+          secrets: createSecretSource({ env: shell.env, ...(secretsDir === undefined ? {} : { folder: secretsDir }) }),
+          env: shell.env,
+          version: shell.version,
+          log: logFor(command, shell),
+          stop: shell.stop,
+          tell: announce(format, shell.out),
+        },
+      );
+    });
+}

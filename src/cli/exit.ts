@@ -1,0 +1,32 @@
+import { toSallyError } from '../base/index.ts';
+import { ConfigError, formatProblem } from '../resources/index.ts';
+
+interface Streams {
+  readonly err: (text: string) => void;
+}
+
+/** The command line edge: says what went wrong and what to do, and gives the exit code. Stacks are for --debug only. */
+export function reportError(thrown: unknown, { err }: Streams, debug: boolean): number {
+  if (thrown === undefined) return 0;
+  const error = toSallyError(thrown);
+  err(`error[${error.code}]: ${error.message}\n`);
+  if (error instanceof ConfigError) err(error.problems.map((problem) => `  ${formatProblem(problem)}\n`).join(''));
+  for (const cause of causesOf(error)) err(`  because: ${cause}\n`);
+  if (error.hint) err(`  what to do: ${error.hint}\n`);
+  if (debug) err(`${stackOf(error)}\n`);
+  else if (error.code === 'internal.bug') err('  what to do: run again with --debug and report what it prints\n');
+  return error.face.exit;
+}
+
+function* causesOf(error: Error): Generator<string> {
+  let cause = error.cause;
+  for (let depth = 0; cause instanceof Error && depth < 4; depth++) {
+    // Node repeats the system call in the message; one line is enough.
+    yield cause.message.split('\n', 1)[0] ?? '';
+    cause = cause.cause;
+  }
+}
+
+function stackOf(error: Error): string {
+  return error.cause instanceof Error ? `${error.stack}\ncaused by ${error.cause.stack}` : `${error.stack}`;
+}

@@ -1,0 +1,2 @@
+/** The command line: flags in, words and exit codes out. What a command does is done by `control`. */
+export { runCli, type Shell } from './cli.ts';

@@ -1,0 +1,34 @@
+import { InvalidArgumentError, Option } from 'commander';
+import type { OutputFormat } from './output.ts';
+
+export type { OutputFormat };
+
+/** Options that several commands share, so that they look and behave the same everywhere. */
+
+export function formatOption(): Option {
+  return new Option('--format <format>', 'how to print the answer').choices(['text', 'json']).default('text');
+}
+
+export function hostOption(): Option {
+  return new Option('--host <address>', 'address to listen on').default('127.0.0.1');
+}
+
+export function secretsOption(): Option {
+  return new Option(
+    '--secrets-dir <folder>',
+    'folder with secret values, one folder per secret and one file per key; SALLYPORT_SECRET_<NAME>_<KEY> wins over it',
+  ).env('SALLYPORT_SECRETS_DIR');
+}
+
+export function insistOption(): Option {
+  return new Option(
+    '--insecure-allow-anonymous',
+    'serve without authentication even on an address that others can reach',
+  ).default(false);
+}
+
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^[0-9]+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is a number from 0 to 65535.');
+  return port;
+}

@@ -1,0 +1,43 @@
+import type { BackendReport, BackendState } from '../gateway/index.ts';
+import type { Problem } from '../resources/index.ts';
+import type { OpenDoor } from './doors.ts';
+
+/** One MCP endpoint as people and scripts want to know it. */
+export interface Endpoint {
+  readonly name: string;
+  readonly url: string;
+  readonly backends: readonly BackendSummary[];
+}
+
+export interface BackendSummary {
+  readonly name: string;
+  readonly state: BackendState['kind'];
+  readonly tools?: number;
+  readonly error?: string;
+}
+
+/** What a serving command has to tell. */
+export type ServeEvent =
+  | { readonly event: 'ready' | 'reloaded'; readonly endpoints: readonly Endpoint[] }
+  | { readonly event: 'refused'; readonly message: string; readonly problems: readonly Problem[] };
+
+export function endpointsOf(doors: readonly OpenDoor[]): readonly Endpoint[] {
+  return doors.flatMap(({ url, gateways }) =>
+    gateways.map((gateway) => ({
+      name: gateway.plan.name,
+      url: `${url}${gateway.plan.paths[0]}`,
+      backends: gateway.report().map(summarise),
+    })),
+  );
+}
+
+function summarise({ name, state }: BackendReport): BackendSummary {
+  switch (state.kind) {
+    case 'connecting':
+      return { name, state: state.kind };
+    case 'ready':
+      return { name, state: state.kind, tools: state.tools };
+    case 'down':
+      return { name, state: state.kind, error: state.error.message };
+  }
+}

@@ -1,0 +1,5 @@
+/** Joins the control road to gateways: reads what is declared, starts what must run, serves it and follows changes. */
+export { declaredIn, inspectFolder } from './declare.ts';
+export type { Endpoint, ServeEvent } from './endpoints.ts';
+export { type RunOptions, type RunParts, run } from './run.ts';
+export { type ServeOptions, type ServeParts, serve } from './serve.ts';

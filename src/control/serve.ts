@@ -1,0 +1,101 @@
+import { type Log, SallyError, type Secret } from '../base/index.ts';
+import { createBackendPool } from '../gateway/index.ts';
+import { type DoorPlan, keyOf, planResources } from '../plan/index.ts';
+import { backendsOf, ConfigError, type ResourceOf, type ResourceSet, secretFromResources } from '../resources/index.ts';
+import type { SecretSource } from '../secrets/index.ts';
+import { watchFolder } from '../sources/index.ts';
+import type { Environment } from '../workloads/index.ts';
+import { declaredIn } from './declare.ts';
+import { createDoors } from './doors.ts';
+import { endpointsOf, type ServeEvent } from './endpoints.ts';
+import { type Exposure, refuseExposed } from './exposure.ts';
+import { resolveTargets } from './launches.ts';
+import { createWorkloads, type Workloads } from './workloads.ts';
+
+export interface ServeOptions extends Exposure {
+  /** The file or folder with the resources. */
+  readonly path: string;
+  readonly port: number;
+}
+
+export interface ServeParts {
+  readonly secrets: SecretSource;
+  readonly env: Environment;
+  readonly version: string;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  readonly tell: (event: ServeEvent) => void;
+}
+
+/** One slow server does not keep the others waiting: after this many milliseconds it joins when it is ready. */
+const PATIENCE = 5_000;
+
+/**
+ * The control road for a folder: what is declared becomes what runs, now and after each change. A change that is wrong is
+ * reported and what runs stays; a right one is built whole beside the old, takes over, and lets the old one finish.
+ */
+export async function serve(options: ServeOptions, parts: ServeParts): Promise<void> {
+  const { log, stop, tell, env, version } = parts;
+  await using workloads = createWorkloads({ log, env });
+  const changes = watchFolder(options.path, stop); // before the first look, so that no change is missed
+  let plans = await readPlans(options, parts, workloads); // throws when wrong: nothing was started
+
+  const pool = createBackendPool({ startWorkload: workloads.start, version, log });
+  const doors = createDoors({ pool, host: options.host, version, log, patience: PATIENCE });
+  try {
+    tell({ event: 'ready', endpoints: endpointsOf(await doors.serve(plans, stop)) });
+    for await (const _change of changes) {
+      try {
+        const next = await readPlans(options, parts, workloads);
+        if (keyOf(next) === keyOf(plans)) continue;
+        const open = await doors.serve(next, stop);
+        plans = next;
+        tell({ event: 'reloaded', endpoints: endpointsOf(open) });
+      } catch (error) {
+        if (!(error instanceof SallyError)) throw error;
+        const problems = error instanceof ConfigError ? error.problems : [];
+        tell({ event: 'refused', message: error.message, problems });
+      }
+    }
+  } finally {
+    await doors.close();
+    await pool.close();
+  }
+}
+
+async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Workloads): Promise<readonly DoorPlan[]> {
+  const resources = await declaredIn(options.path, parts.secrets);
+  if (resources.virtualMcpServers.length === 0) {
+    throw new SallyError('config.invalid', `there is no VirtualMCPServer in ${options.path}`, {
+      hint: 'declare one, or write a folder to start from with: sally vmcp init',
+    });
+  }
+  const secretOf = secretsOf(resources, parts.secrets);
+  const targets = await resolveTargets(serversInUse(resources), {
+    workloads,
+    secretOf,
+    env: parts.env,
+    log: parts.log,
+  });
+  const { doors, unsupported } = planResources(resources, { targetOf: targets.targetOf, secretOf, port: options.port });
+  const problems = [...targets.problems, ...unsupported];
+  if (problems.length > 0) throw new ConfigError(problems, targets.code ?? 'config.unsupported');
+  for (const gateway of doors.flatMap(({ gateways }) => gateways)) refuseExposed(options, gateway);
+  return doors;
+}
+
+function serversInUse(resources: ResourceSet): readonly ResourceOf<'MCPServer'>[] {
+  const members = new Set(resources.virtualMcpServers.flatMap((server) => backendsOf(resources, server)));
+  return resources.mcpServers.filter((server) => members.has(server) || server.spec.proxyPort !== undefined);
+}
+
+/** From outside first: what an operator sets for this run wins over what is written in a file. */
+function secretsOf(resources: ResourceSet, source: SecretSource) {
+  return (namespace: string, ref: { readonly name: string; readonly key: string }): Secret => {
+    const found = source.read(ref) ?? secretFromResources(resources, { namespace, ...ref });
+    if (found) return found;
+    throw new SallyError('config.secret_missing', `the secret ${ref.name} has no value for ${ref.key}`, {
+      hint: source.describe(ref),
+    });
+  };
+}

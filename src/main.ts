@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+
+/** The only file that touches argv, the environment, signals and the exit code. It loads nothing it does not need yet. */
+
+const home = new URL('../', import.meta.url);
+const { version } = JSON.parse(readFileSync(new URL('package.json', home), 'utf8')) as { version: string };
+const argv = process.argv.slice(2);
+
+if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+  process.stdout.write(`${version}\n`);
+} else {
+  const { runCli } = await import('./cli/index.ts');
+  process.exitCode = await runCli({
+    argv,
+    env: process.env,
+    version,
+    home,
+    stop: stopSignal(),
+    isTerminal: process.stdout.isTTY === true,
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  });
+}
+
+/** The first Ctrl-C asks for a clean end, the second one insists. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
+    stop.abort(signal);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  process.on('SIGHUP', onSignal);
+  // A reader that went away (`sally … | head`) is no reason to crash.
+  process.stdout.on('error', () => stop.abort('EPIPE'));
+  process.stderr.on('error', () => {});
+  return stop.signal;
+}
