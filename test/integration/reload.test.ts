@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { groupYaml, installServers } from '../support/mcp-servers.ts';
+import { eventually } from '../support/processes.ts';
+import { connectClient, startSally, tempFolder } from '../support/sally.ts';
+
+it('fails no call over 20 reloads under load, ten of them invalid', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good']);
+  const file = join(folder.path, 'group.yaml');
+  const valid = (round: number): string =>
+    groupYaml(['good']).replace('image: npx://good', `image: npx://good\n  args: ["${round}"]`);
+  await writeFile(file, valid(0));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  const url = sally.endpoints[0]?.url ?? '';
+
+  let calls = 0;
+  const failures: unknown[] = [];
+  const pids = new Set<string>();
+  let done = false;
+  async function callInALoop(tool: 'good_pid' | 'good_slow'): Promise<void> {
+    await using session = await connectClient(url);
+    while (!done) {
+      try {
+        const answer = await session.client.callTool({ name: tool, arguments: { ms: 150 } });
+        pids.add(JSON.stringify(answer.content));
+        calls += 1;
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+  }
+  const load = Promise.all([
+    callInALoop('good_pid'),
+    callInALoop('good_pid'),
+    callInALoop('good_slow'),
+    callInALoop('good_slow'),
+  ]);
+
+  for (let round = 1; round <= 10; round++) {
+    await writeFile(file, `${valid(round)}  nonsense: [`);
+    const refused = await sally.next('refused');
+    expect(refused.problems?.[0]).toMatchObject({ line: expect.any(Number), message: expect.any(String) });
+    // Other arguments mean another process: the new one takes over while the old one finishes its calls.
+    await writeFile(file, valid(round));
+    const reloaded = await sally.next('reloaded');
+    expect(reloaded.endpoints?.[0]?.backends).toEqual([{ name: 'good', state: 'ready', tools: 3 }]);
+  }
+  done = true;
+  await load;
+
+  expect(failures).toEqual([]);
+  expect(calls).toBeGreaterThan(100);
+  expect(pids.size).toBeGreaterThan(5);
+});
+
+it('keeps the process of a server that did not change', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good', 'greets']);
+  const file = join(folder.path, 'group.yaml');
+  await writeFile(file, groupYaml(['good']));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  await using session = await connectClient(sally.endpoints[0]?.url ?? '');
+  const before = await session.client.callTool({ name: 'good_pid' });
+
+  await writeFile(file, groupYaml(['good', 'greets']));
+  await sally.next('reloaded');
+  expect(await session.client.callTool({ name: 'good_pid' })).toEqual(before);
+  const { tools } = await session.client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual([
+    'good_pid',
+    'good_slow',
+    'good_env',
+    'greets_pid',
+    'greets_slow',
+    'greets_env',
+  ]);
+});
+
+it('stops a server that was taken out of the group', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good', 'greets']);
+  const file = join(folder.path, 'group.yaml');
+  await writeFile(file, groupYaml(['good', 'greets']));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  await using session = await connectClient(sally.endpoints[0]?.url ?? '');
+  const { content } = await session.client.callTool({ name: 'greets_pid' });
+  const pid = Number((content[0] as { text: string }).text);
+
+  await writeFile(file, groupYaml(['good']));
+  await sally.next('reloaded');
+  await expect(session.client.callTool({ name: 'greets_pid' })).rejects.toMatchObject({ code: -32602 });
+  await eventually(
+    () => isAlive(pid),
+    (alive) => !alive,
+  );
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
