@@ -311,6 +311,11 @@ export class SallyError extends Error {
   get face(): Face {
     return FACES[this.code];
   }
+
+  /** Lines that belong below the message where there is room for them. */
+  get details(): readonly string[] {
+    return [];
+  }
 }
 
 /** Whatever was thrown, as a SallyError. An error that is not ours is a bug of ours until someone gives it a code. */

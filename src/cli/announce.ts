@@ -1,11 +1,10 @@
 import type { Endpoint, ServeEvent } from '../control/index.ts';
-import { formatProblem } from '../resources/index.ts';
 import { clientLines } from './client-lines.ts';
 import { type OutputFormat, table } from './output.ts';
 
 /** Tells what a serving command has to say: for people where to connect and how, for machines one JSON object a line. */
 export function announce(format: OutputFormat, out: (text: string) => void): (event: ServeEvent) => void {
-  if (format === 'json') return (event) => out(`${JSON.stringify(event)}\n`);
+  if (format === 'json') return (event) => out(`${JSON.stringify(forMachines(event))}\n`);
   return (event) => {
     switch (event.event) {
       case 'ready':
@@ -15,11 +14,17 @@ export function announce(format: OutputFormat, out: (text: string) => void): (ev
         out(`\nThe resources changed, this is served now:\n\n${event.endpoints.map(overview).join('\n')}`);
         return;
       case 'refused':
-        out(`\n${event.message}; what ran before goes on:\n`);
-        for (const problem of event.problems) out(`  ${formatProblem(problem)}\n`);
+        out(`\nThe changed resources are refused, what ran before goes on.\n`);
+        out([event.error.message, ...event.error.details].map((line) => `  ${line}\n`).join(''));
         return;
     }
   };
+}
+
+function forMachines(event: ServeEvent): object {
+  if (event.event !== 'refused') return event;
+  const { code, message, hint } = event.error;
+  return { event: event.event, code, message, hint, problems: event.problems };
 }
 
 function describe(endpoint: Endpoint): string {

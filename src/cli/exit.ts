@@ -1,5 +1,4 @@
 import { toSallyError } from '../base/index.ts';
-import { ConfigError, formatProblem } from '../resources/index.ts';
 
 interface Streams {
   readonly err: (text: string) => void;
@@ -10,7 +9,7 @@ export function reportError(thrown: unknown, { err }: Streams, debug: boolean): 
   if (thrown === undefined) return 0;
   const error = toSallyError(thrown);
   err(`error[${error.code}]: ${error.message}\n`);
-  if (error instanceof ConfigError) err(error.problems.map((problem) => `  ${formatProblem(problem)}\n`).join(''));
+  for (const line of error.details) err(`  ${line}\n`);
   for (const cause of causesOf(error)) err(`  because: ${cause}\n`);
   if (error.hint) err(`  what to do: ${error.hint}\n`);
   if (debug) err(`${stackOf(error)}\n`);

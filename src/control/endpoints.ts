@@ -1,3 +1,4 @@
+import type { SallyError } from '../base/index.ts';
 import type { BackendReport, BackendState } from '../gateway/index.ts';
 import type { Problem } from '../resources/index.ts';
 import type { OpenDoor } from './doors.ts';
@@ -19,7 +20,7 @@ export interface BackendSummary {
 /** What a serving command has to tell. */
 export type ServeEvent =
   | { readonly event: 'ready' | 'reloaded'; readonly endpoints: readonly Endpoint[] }
-  | { readonly event: 'refused'; readonly message: string; readonly problems: readonly Problem[] };
+  | { readonly event: 'refused'; readonly error: SallyError; readonly problems: readonly Problem[] };
 
 export function endpointsOf(doors: readonly OpenDoor[]): readonly Endpoint[] {
   return doors.flatMap(({ url, gateways }) =>

@@ -53,8 +53,7 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
         tell({ event: 'reloaded', endpoints: endpointsOf(open) });
       } catch (error) {
         if (!(error instanceof SallyError)) throw error;
-        const problems = error instanceof ConfigError ? error.problems : [];
-        tell({ event: 'refused', message: error.message, problems });
+        tell({ event: 'refused', error, problems: error instanceof ConfigError ? error.problems : [] });
       }
     }
   } finally {

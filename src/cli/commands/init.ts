@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { codeOf, SallyError } from '../../base/index.ts';
-import { jsonSchemaOf } from '../../resources/index.ts';
 import type { Shell } from '../cli.ts';
 import { json } from '../output.ts';
 
@@ -16,6 +15,7 @@ export function addInitCommand(vmcp: Command, shell: Shell): void {
     .description('write a commented folder of resources to start from')
     .argument('[folder]', 'where to write it', 'sallyport')
     .action(async (folder: string) => {
+      const { jsonSchemaOf } = await import('../../resources/index.ts');
       const template = fileURLToPath(new URL('examples/quickstart/', shell.home));
       const files = (await readdir(template)).filter((file) => file.endsWith('.yaml')).sort();
       await refuseExisting(folder, [...files, SCHEMA]);

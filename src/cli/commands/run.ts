@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SallyError } from '../../base/index.ts';
-import { run } from '../../control/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
 import { formatOption, hostOption, insistOption, type OutputFormat, parsePort } from '../options.ts';
@@ -51,6 +50,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
         });
       }
       const { name, env, proxyPort, targetPort, format, transport, host, insecureAllowAnonymous } = options;
+      const { run } = await import('../../control/index.ts');
       await run(
         {
           server,

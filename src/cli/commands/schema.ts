@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { SallyError, suggest } from '../../base/index.ts';
-import { jsonSchemaOf, KINDS } from '../../resources/index.ts';
 import type { Shell } from '../cli.ts';
 import { json } from '../output.ts';
 
@@ -8,8 +7,9 @@ export function addSchemaCommand(program: Command, shell: Shell): void {
   program
     .command('schema')
     .description('print the JSON Schema of a kind, for editors and other tools')
-    .argument('[kind]', `one of ${KINDS.join(', ')}; all of them when left out`)
-    .action((asked?: string) => {
+    .argument('[kind]', 'MCPServer, VirtualMCPServer, …; all kinds in one schema when left out')
+    .action(async (asked?: string) => {
+      const { jsonSchemaOf, KINDS } = await import('../../resources/index.ts');
       if (asked === undefined) return shell.out(json(jsonSchemaOf('all')));
       const kind = KINDS.find((name) => name.toLowerCase() === asked.toLowerCase());
       if (kind) return shell.out(json(jsonSchemaOf(kind)));

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { serve } from '../../control/index.ts';
 import { createSecretSource } from '../../secrets/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
@@ -28,6 +27,7 @@ export function addServeCommand(vmcp: Command, shell: Shell): void {
     .addOption(formatOption())
     .action(async (options: Options, command: Command) => {
       const { file, host, port, format, secretsDir, insecureAllowAnonymous } = options;
+      const { serve } = await import('../../control/index.ts');
       await serve(
         { path: file, host, port, insecureAllowAnonymous },
         {

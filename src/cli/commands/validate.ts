@@ -1,6 +1,4 @@
 import type { Command } from 'commander';
-import { inspectFolder } from '../../control/index.ts';
-import { ConfigError } from '../../resources/index.ts';
 import { createSecretSource } from '../../secrets/index.ts';
 import type { Shell } from '../cli.ts';
 import { formatOption, type OutputFormat, secretsOption } from '../options.ts';
@@ -20,6 +18,8 @@ export function addValidateCommand(parent: Command, shell: Shell): void {
     .addOption(formatOption())
     .addOption(secretsOption())
     .action(async ({ file, format, secretsDir }: Options) => {
+      const { inspectFolder } = await import('../../control/index.ts');
+      const { ConfigError } = await import('../../resources/index.ts');
       const secrets = createSecretSource({
         env: shell.env,
         ...(secretsDir === undefined ? {} : { folder: secretsDir }),

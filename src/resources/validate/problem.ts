@@ -75,4 +75,8 @@ export class ConfigError extends SallyError {
     this.name = 'ConfigError';
     this.problems = problems;
   }
+
+  override get details(): readonly string[] {
+    return this.problems.map(formatProblem);
+  }
 }
