@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['*all'],
   main: ['*all'],
 };
-const STAGES = ['listener', 'incoming', 'policy', 'hub', 'outgoing', 'backends'];
+const STAGES = ['listener', 'incoming', 'clients', 'policy', 'hub', 'outgoing', 'backends'];
 const STAGE_MAY_IMPORT = ['base', 'plan', 'mcp', 'oauth', 'telemetry'];
 /** The types every stage shares. */
 const SHARED_BY_STAGES = 'gateway/call.ts';

@@ -153,6 +153,98 @@ export const FACES = {
     means:
       'The `MCP-Protocol-Version` header names a revision that this gateway does not speak. The message lists those it does.',
   },
+  'call.header_mismatch': {
+    http: 400,
+    rpc: -32020,
+    exit: 1,
+    expose: true,
+    means: 'A header that MCP 2026-07-28 asks for is missing, malformed, or says something else than the body.',
+  },
+  'call.capability_missing': {
+    http: 400,
+    rpc: -32021,
+    exit: 1,
+    expose: true,
+    means: 'The request needs a client capability that it does not declare. `data.requiredCapabilities` names it.',
+  },
+  'call.unsupported_version': {
+    http: 400,
+    rpc: -32022,
+    exit: 1,
+    expose: true,
+    means: 'The request names a protocol version that is not spoken here. `data.supported` lists those that are.',
+  },
+  'call.meta_missing': {
+    http: 400,
+    rpc: -32602,
+    exit: 1,
+    expose: true,
+    means: 'A request of MCP 2026-07-28 lacks a required `_meta` field, or has it in a wrong type.',
+  },
+  'call.session_required': {
+    http: 400,
+    rpc: 4000,
+    exit: 1,
+    expose: true,
+    means: 'The request belongs to a session but does not name one. Send `Mcp-Session-Id` as `initialize` returned it.',
+  },
+  'call.session_unknown': {
+    http: 404,
+    rpc: -32001,
+    exit: 1,
+    expose: true,
+    means: 'The session does not exist, has ended, or belongs to somebody else. Start a new one with `initialize`.',
+  },
+  'call.too_many': {
+    http: 503,
+    rpc: 5031,
+    exit: 1,
+    expose: true,
+    means: 'As many sessions, streams or waiting calls are open as the gateway keeps. Try again later.',
+  },
+  'call.expired': {
+    http: 200,
+    rpc: 4100,
+    exit: 1,
+    expose: true,
+    means:
+      'The interaction this request continues is over: it took too long, was already continued, or never was. Call the tool again from the start.',
+  },
+  'call.cancelled': {
+    http: 200,
+    rpc: 4990,
+    exit: 1,
+    expose: true,
+    means: 'The caller cancelled the request.',
+  },
+  'call.cannot_ask': {
+    http: 200,
+    rpc: -32601,
+    exit: 1,
+    expose: true,
+    means: 'A server wants to ask the user something, but the client has no way to be asked.',
+  },
+  'call.unknown_resource': {
+    http: 200,
+    rpc: -32602,
+    exit: 1,
+    expose: true,
+    means: 'No resource of that URI is offered.',
+  },
+  'call.unknown_prompt': {
+    http: 200,
+    rpc: -32602,
+    exit: 1,
+    expose: true,
+    means: 'No prompt of that name is offered.',
+  },
+  'call.gone': {
+    http: 404,
+    rpc: -32601,
+    exit: 1,
+    expose: true,
+    means: 'The method belongs to an older revision of MCP and was taken out of the one the request speaks.',
+  },
   'call.unknown_method': {
     http: 200,
     rpc: -32601,
@@ -294,18 +386,22 @@ export interface ErrorDetails {
   readonly cause?: unknown;
   /** What the reader should do now, in one phrase without a full stop. */
   readonly hint?: string;
+  /** What the protocol wants beside code and message. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The one error class. Code throws it and lets it rise; four edges translate it (HTTP, JSON-RPC, OAuth, exit code). */
 export class SallyError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
+  readonly data: Readonly<Record<string, unknown>> | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'SallyError';
     this.code = code;
     this.hint = details.hint;
+    this.data = details.data;
   }
 
   get face(): Face {

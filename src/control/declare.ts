@@ -1,5 +1,5 @@
 import { ConfigError, type Problem, type ResourceSet, validateResources } from '../resources/index.ts';
-import type { SecretSource } from '../secrets/index.ts';
+import { type SecretSource, variableFor } from '../secrets/index.ts';
 import { readYamlFolder } from '../sources/index.ts';
 
 /** Every problem of a folder of resources, and the resources where there is none. */
@@ -10,6 +10,7 @@ export async function inspectFolder(
   const { raw, problems } = await readYamlFolder(path);
   const validation = validateResources(raw, {
     secretExists: (ref) => secrets.read(ref) !== undefined,
+    secretVariable: variableFor,
     secretHint: (ref) => `declare the Secret, or ${secrets.describe(ref)}`,
   });
   return { resources: validation.resources, problems: [...problems, ...validation.problems] };

@@ -67,6 +67,7 @@ export function createDoors(parts: GenerationParts): Doors {
         const old = door.generation;
         door.generation = next;
         door.listener.hand(next.handler); // from here on new requests reach the new gateways
+        for (const gateway of next.gateways) gateway.takeOver();
         if (old) retire(old.drain(AbortSignal.timeout(DRAIN_WITHIN)));
         return { url: door.listener.url, gateways: next.gateways };
       });
@@ -76,9 +77,9 @@ export function createDoors(parts: GenerationParts): Doors {
       const cut = AbortSignal.timeout(END_WITHIN);
       const open = [...doors.values()];
       doors.clear();
+      const drained = Promise.all(open.map(({ generation }) => generation?.drain(cut)));
       await Promise.all(open.map(({ listener }) => listener.close(cut)));
-      await Promise.all(open.map(({ generation }) => generation?.drain(cut)));
-      await Promise.all(draining);
+      await Promise.all([drained, ...draining]);
     },
   };
 }

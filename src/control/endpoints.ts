@@ -32,12 +32,12 @@ export function endpointsOf(doors: readonly OpenDoor[]): readonly Endpoint[] {
   );
 }
 
-function summarise({ name, state }: BackendReport): BackendSummary {
+function summarise({ name, state, tools }: BackendReport): BackendSummary {
   switch (state.kind) {
     case 'connecting':
       return { name, state: state.kind };
     case 'ready':
-      return { name, state: state.kind, tools: state.tools };
+      return { name, state: state.kind, ...(tools === undefined ? {} : { tools }) };
     case 'down':
       return { name, state: state.kind, error: state.error.message };
   }

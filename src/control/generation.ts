@@ -1,9 +1,19 @@
-import type { Log } from '../base/index.ts';
-import { type BackendPool, createGateway, createRouter, type Gateway, type HttpHandler } from '../gateway/index.ts';
+import type { Log, Sealer } from '../base/index.ts';
+import {
+  type BackendPool,
+  createGateway,
+  createRouter,
+  type Gateway,
+  type HttpHandler,
+  type Memory,
+} from '../gateway/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 
 export interface GenerationParts {
   readonly pool: BackendPool;
+  /** What the endpoint of that name remembers of its clients. */
+  readonly memoryOf: (name: string) => Memory;
+  readonly sealer: Sealer;
   readonly host: string;
   readonly version: string;
   readonly log: Log;
@@ -23,7 +33,7 @@ export async function startGeneration(
   parts: GenerationParts,
   stop: AbortSignal,
 ): Promise<Generation> {
-  const gateways = plans.map((plan) => createGateway(plan, parts));
+  const gateways = plans.map((plan) => createGateway(plan, { ...parts, memory: parts.memoryOf(plan.name) }));
   const enough = AbortSignal.any([stop, AbortSignal.timeout(parts.patience)]);
   await Promise.all(gateways.map((gateway) => gateway.settle(enough)));
   return {

@@ -28,7 +28,8 @@ export async function resolveTargets(servers: readonly MCPServer[], parts: Launc
   let code: ErrorCode | undefined;
   for (const server of servers) {
     try {
-      targets.set(server, toTarget(await parts.workloads.plan(await specOf(server, parts))));
+      const planned = await parts.workloads.plan(await specOf(server, parts));
+      targets.set(server, toTarget(planned, server.spec.sessionMode === 'shared'));
     } catch (error) {
       if (!(error instanceof SallyError)) throw error;
       code ??= error.code;
@@ -63,7 +64,7 @@ async function specOf(server: MCPServer, { secretOf, env, log }: LaunchParts): P
   const secret = server.spec.secrets.map((ref) => [ref.targetEnvName ?? ref.key, secretOf(namespace, ref)] as const);
   return {
     launch: { name, ...command, env: Object.fromEntries<string | Secret>([...plain, ...secret]) },
-    transport: transport === 'stdio' ? 'stdio' : 'streamable-http',
+    transport,
     ...(mcpPort === undefined ? {} : { port: mcpPort }),
   };
 }
@@ -81,11 +82,12 @@ function sayWhatIsNotEnforced({ metadata, spec }: MCPServer, log: Log): void {
   }
 }
 
-export function toTarget(planned: PlannedWorkload): BackendTarget {
+export function toTarget(planned: PlannedWorkload, shared: boolean): BackendTarget {
   switch (planned.kind) {
     case 'stdio':
-      return { kind: 'stdio', workload: planned.key };
+      return { kind: 'stdio', workload: planned.key, shared };
     case 'streamable-http':
-      return { kind: 'streamable-http', url: planned.url, addresses: 'private', headers: {}, workload: planned.key };
+    case 'sse':
+      return { kind: planned.kind, url: planned.url, addresses: 'private', headers: {}, workload: planned.key };
   }
 }

@@ -7,6 +7,7 @@ import { createDoors } from './doors.ts';
 import { endpointsOf, type ServeEvent } from './endpoints.ts';
 import { type Exposure, refuseExposed } from './exposure.ts';
 import { toTarget } from './launches.ts';
+import { createMemories } from './memories.ts';
 import { createWorkloads, type Workloads } from './workloads.ts';
 
 export interface RunOptions extends Exposure {
@@ -15,7 +16,9 @@ export interface RunOptions extends Exposure {
   readonly args: readonly string[];
   readonly name?: string;
   readonly port: number;
-  readonly transport: 'stdio' | 'streamable-http';
+  readonly transport: 'stdio' | 'streamable-http' | 'sse';
+  /** One process for all clients, or one for each. */
+  readonly sessionMode: 'shared' | 'per-session';
   readonly targetPort?: number;
   readonly serverEnv: Readonly<Record<string, string>>;
   /** Where relative paths and installed packages are looked up. */
@@ -48,7 +51,8 @@ export async function run(options: RunOptions, parts: RunParts): Promise<void> {
   refuseExposed(options, plan);
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
-  const doors = createDoors({ pool, host: options.host, version, log, patience: PATIENCE });
+  const memories = createMemories();
+  const doors = createDoors({ ...memories, pool, host: options.host, version, log, patience: PATIENCE });
   try {
     const open = await doors.serve([{ port: options.port, gateways: [plan] }], stop);
     const [report] = open.flatMap(({ gateways }) => gateways.flatMap((gateway) => gateway.report()));
@@ -57,6 +61,7 @@ export async function run(options: RunOptions, parts: RunParts): Promise<void> {
     if (!stop.aborted) parts.tell({ event: 'ready', endpoints: endpointsOf(open) });
     await over.promise;
   } finally {
+    memories.close();
     await doors.close();
     await pool.close();
   }
@@ -68,8 +73,8 @@ async function targetOf(
   env: Environment,
   workloads: Workloads,
 ): Promise<BackendTarget> {
-  const { server, args, from, transport, targetPort, serverEnv } = options;
-  if (/^https?:\/\//i.test(server)) return remoteTarget(server);
+  const { server, args, from, transport, targetPort, serverEnv, sessionMode } = options;
+  if (/^https?:\/\//i.test(server)) return remoteTarget(server, transport === 'sse' ? 'sse' : 'streamable-http');
   const reference = parsePackageReference(server);
   if (!reference) {
     throw new SallyError(
@@ -82,20 +87,23 @@ async function targetOf(
   }
   const command = await resolvePackage(reference, args, { from, env });
   const launch = { name, ...command, env: serverEnv };
-  return toTarget(
-    await workloads.plan({ launch, transport, ...(targetPort === undefined ? {} : { port: targetPort }) }),
-  );
+  const planned = await workloads.plan({
+    launch,
+    transport,
+    ...(targetPort === undefined ? {} : { port: targetPort }),
+  });
+  return toTarget(planned, sessionMode === 'shared');
 }
 
 /** The person at the keyboard chose the address, so his own network is allowed; link-local addresses never are. */
-function remoteTarget(text: string): BackendTarget {
+function remoteTarget(text: string, kind: 'streamable-http' | 'sse'): BackendTarget {
   const url = URL.parse(text);
   if (url === null || `${url.username}${url.password}` !== '') {
     throw new SallyError('workload.reference_invalid', 'the URL of the server cannot be read, or carries a password', {
       hint: 'write https://HOST/PATH without user and password',
     });
   }
-  return { kind: 'streamable-http', url: url.href, addresses: 'private', headers: {} };
+  return { kind, url: url.href, addresses: 'private', headers: {} };
 }
 
 /** `run` is for one server: when that one does not come up there is nothing to serve. */

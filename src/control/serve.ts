@@ -1,4 +1,4 @@
-import { type Log, SallyError, type Secret } from '../base/index.ts';
+import { type Log, SallyError, type Secret, toSallyError } from '../base/index.ts';
 import { createBackendPool } from '../gateway/index.ts';
 import { type DoorPlan, keyOf, planResources } from '../plan/index.ts';
 import { backendsOf, ConfigError, type ResourceOf, type ResourceSet, secretFromResources } from '../resources/index.ts';
@@ -10,6 +10,7 @@ import { createDoors } from './doors.ts';
 import { endpointsOf, type ServeEvent } from './endpoints.ts';
 import { type Exposure, refuseExposed } from './exposure.ts';
 import { resolveTargets } from './launches.ts';
+import { createMemories } from './memories.ts';
 import { createWorkloads, type Workloads } from './workloads.ts';
 
 export interface ServeOptions extends Exposure {
@@ -41,22 +42,31 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
   let plans = await readPlans(options, parts, workloads); // throws when wrong: nothing was started
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
-  const doors = createDoors({ pool, host: options.host, version, log, patience: PATIENCE });
+  const memories = createMemories();
+  const doors = createDoors({ ...memories, pool, host: options.host, version, log, patience: PATIENCE });
   try {
-    tell({ event: 'ready', endpoints: endpointsOf(await doors.serve(plans, stop)) });
+    const open = await doors.serve(plans, stop);
+    if (!stop.aborted) tell({ event: 'ready', endpoints: endpointsOf(open) });
+    let refused = false;
     for await (const _change of changes) {
       try {
         const next = await readPlans(options, parts, workloads);
-        if (keyOf(next) === keyOf(plans)) continue;
+        if (!refused && keyOf(next) === keyOf(plans)) continue;
         const open = await doors.serve(next, stop);
-        plans = next;
+        [plans, refused] = [next, false];
+        workloads.keepOnly(workloadsOf(plans));
         tell({ event: 'reloaded', endpoints: endpointsOf(open) });
-      } catch (error) {
-        if (!(error instanceof SallyError)) throw error;
+      } catch (thrown) {
+        // Whatever a change brings about, what runs goes on.
+        const error = toSallyError(thrown);
+        refused = true;
+        if (error.code === 'internal.bug')
+          log.error('a change of the resources met a bug', { error, stack: (thrown as Error).stack });
         tell({ event: 'refused', error, problems: error instanceof ConfigError ? error.problems : [] });
       }
     }
   } finally {
+    memories.close();
     await doors.close();
     await pool.close();
   }
@@ -83,6 +93,11 @@ async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Wo
   return doors;
 }
 
+function workloadsOf(doors: readonly DoorPlan[]): ReadonlySet<string> {
+  const backends = doors.flatMap(({ gateways }) => gateways.flatMap((gateway) => gateway.backends));
+  return new Set(backends.flatMap(({ target }) => target.workload ?? []));
+}
+
 function serversInUse(resources: ResourceSet): readonly ResourceOf<'MCPServer'>[] {
   const members = new Set(resources.virtualMcpServers.flatMap((server) => backendsOf(resources, server)));
   return resources.mcpServers.filter((server) => members.has(server) || server.spec.proxyPort !== undefined);
@@ -91,10 +106,11 @@ function serversInUse(resources: ResourceSet): readonly ResourceOf<'MCPServer'>[
 /** From outside first: what an operator sets for this run wins over what is written in a file. */
 function secretsOf(resources: ResourceSet, source: SecretSource) {
   return (namespace: string, ref: { readonly name: string; readonly key: string }): Secret => {
-    const found = source.read(ref) ?? secretFromResources(resources, { namespace, ...ref });
+    const place = { namespace, name: ref.name, key: ref.key };
+    const found = source.read(place) ?? secretFromResources(resources, place);
     if (found) return found;
     throw new SallyError('config.secret_missing', `the secret ${ref.name} has no value for ${ref.key}`, {
-      hint: source.describe(ref),
+      hint: source.describe(place),
     });
   };
 }

@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Log } from '../base/index.ts';
+import type { Log, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import type { BackendPool } from './backends/index.ts';
 import type { BackendState } from './call.ts';
 import { createEndpoint } from './endpoint.ts';
 import { createHub } from './hub/index.ts';
+import type { Memory } from './memory.ts';
 import { createCredential } from './outgoing/index.ts';
 
 export interface GatewayParts {
   readonly pool: BackendPool;
+  readonly memory: Memory;
+  readonly sealer: Sealer;
   readonly host: string;
   readonly version: string;
   readonly log: Log;
@@ -17,6 +20,8 @@ export interface GatewayParts {
 export interface BackendReport {
   readonly name: string;
   readonly state: BackendState;
+  readonly tools: number | undefined;
+  readonly revision: string | undefined;
 }
 
 /** One endpoint with its backends: what a plan becomes. */
@@ -25,6 +30,8 @@ export interface Gateway {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** Waits until each backend has answered or failed once, or the signal says that it took long enough. */
   settle(signal: AbortSignal): Promise<void>;
+  /** From now on this gateway serves the clients that are there, and tells them what changed. */
+  takeOver(): void;
   report(): readonly BackendReport[];
   /** Lets the open calls end, at most until the signal, then lets go of the backends. Never rejects. */
   drain(signal: AbortSignal): Promise<void>;
@@ -33,14 +40,21 @@ export interface Gateway {
 export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
   const leases = plan.backends.map((backend) => parts.pool.lease(backend, createCredential(backend.credential)));
   const backends = leases.map(({ backend }) => backend);
-  const endpoint = createEndpoint(plan, createHub(plan, backends, parts), parts);
+  const hub = createHub(plan, backends, parts);
+  const endpoint = createEndpoint(plan, hub, { ...parts, ...parts.memory });
   let open = 0;
   let idle: (() => void) | undefined;
+  let release: (() => void) | undefined;
 
   return {
     plan,
 
     handle(request, response) {
+      // A GET is a stream that belongs to a session, which outlives this gateway; only what gets an answer is waited for.
+      if (request.method === 'GET') {
+        endpoint(request, response);
+        return;
+      }
       open += 1;
       response.once('close', () => {
         open -= 1;
@@ -51,14 +65,27 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
 
     settle: (signal) => until(Promise.all(backends.map((backend) => backend.settled())), signal),
 
-    report: () => backends.map((backend) => ({ name: backend.name, state: backend.state() })),
+    takeOver() {
+      release = parts.memory.serveWith(hub);
+    },
+
+    report: () =>
+      backends.map((backend) => ({
+        name: backend.name,
+        state: backend.state(),
+        tools: backend.listing()?.tools.length,
+        revision: backend.hello()?.revision,
+      })),
 
     async drain(signal) {
+      release?.();
+      hub.retire();
       const empty = new Promise<void>((resolve) => {
         idle = resolve;
         if (open === 0) resolve();
       });
       await until(empty, signal);
+      hub.close();
       const results = await Promise.allSettled(leases.map((lease) => lease.release()));
       for (const result of results) {
         if (result.status === 'rejected') parts.log.warn('a backend did not close cleanly', { error: result.reason });

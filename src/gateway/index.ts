@@ -1,9 +1,10 @@
 /**
- * The request road: listener, boundary 1, hub, boundary 2, backends. It is built from a plan and never reads a file, a flag
- * or a resource.
+ * The request road: listener, boundary 1, clients, hub, boundary 2, backends. It is built from a plan and never reads a
+ * file, a flag or a resource.
  */
 export { type BackendPool, createBackendPool, type ProcessListener, type StartWorkload } from './backends/index.ts';
 export type { BackendState } from './call.ts';
 export { type BackendReport, createGateway, type Gateway, type GatewayParts } from './gateway.ts';
 export { type HttpHandler, isLoopback, type Listener, listen } from './listener/index.ts';
+export { createMemory, type Memory } from './memory.ts';
 export { createRouter } from './router.ts';

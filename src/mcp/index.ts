@@ -2,12 +2,22 @@
  * The wire vocabulary of MCP: JSON-RPC messages, protocol revisions, event streams. It reads and writes messages and never
  * decides what to do with one.
  */
+export { encodeCall, type Source } from './encode.ts';
+export {
+  decodeHeaderValue,
+  encodeHeaderValue,
+  type HeaderParam,
+  headerNameOf,
+  headerParamsOf,
+  mirroredText,
+} from './headers.ts';
 export {
   isNotification,
   isObject,
   isRequest,
   isResponse,
   type Params,
+  parseClientMessage,
   parseMessage,
   type RequestId,
   type RpcError,
@@ -16,6 +26,26 @@ export {
   type RpcRequest,
   type RpcResponse,
 } from './json-rpc.ts';
-export { agreeOnRevision, isRevision, LATEST_REVISION, REVISIONS, type Revision } from './revisions.ts';
+export {
+  isLoggingLevel,
+  isLoudEnough,
+  LOG_LEVELS,
+  type LoggingLevel,
+  META,
+  metaOf,
+  withMeta,
+  withoutHopMeta,
+} from './meta.ts';
+export {
+  agreeOnRevision,
+  type Era,
+  isAtLeast,
+  isLegacyRevision,
+  LATEST_LEGACY,
+  LEGACY_REVISIONS,
+  MODERN_REVISION,
+  OLDEST_REVISION,
+} from './revisions.ts';
 export { errorResponse, toRpcError } from './rpc-error.ts';
-export { readEvents } from './sse.ts';
+export { type Event, readEvents } from './sse.ts';
+export type { RawParams } from './strict-json.ts';

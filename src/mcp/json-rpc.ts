@@ -1,4 +1,5 @@
 import { SallyError } from '../base/index.ts';
+import { parseStrict, type RawParams } from './strict-json.ts';
 
 export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -44,7 +45,7 @@ export function isResponse(message: RpcMessage): message is RpcResponse {
   return !('method' in message);
 }
 
-/** One JSON-RPC message out of a text, or a refusal that says what is wrong with it. Batches are refused: MCP dropped them. */
+/** One JSON-RPC message of a server, or a refusal that says what is wrong with it. */
 export function parseMessage(text: string): RpcMessage {
   let value: unknown;
   try {
@@ -52,31 +53,65 @@ export function parseMessage(text: string): RpcMessage {
   } catch (cause) {
     throw new SallyError('call.parse_error', 'the message is not JSON', { cause });
   }
-  if (Array.isArray(value)) throw invalid('batches are not part of MCP, send one message at a time');
-  if (!isObject(value)) throw invalid('a message is a JSON object');
   return checkMessage(value);
 }
 
-function checkMessage(value: Record<string, unknown>): RpcMessage {
-  if (value.jsonrpc !== '2.0') throw invalid('"jsonrpc" must be "2.0"');
-  const hasId = 'id' in value;
-  if ('method' in value) {
-    if (typeof value.method !== 'string' || value.method === '') throw invalid('"method" must be a string');
-    if ('result' in value || 'error' in value) throw invalid('a message is either a request or a response');
-    if (hasId && !isRequestId(value.id)) throw invalid('"id" must be a string or an integer');
-    if ('params' in value && !isObject(value.params)) throw invalid('"params" must be an object');
-    return value as unknown as RpcRequest | RpcNotification;
+/** One JSON-RPC message of a client, read strictly: it will be checked here and obeyed elsewhere. */
+export function parseClientMessage(text: string): {
+  readonly message: RpcMessage;
+  readonly raw: RawParams | undefined;
+} {
+  const { value, raw } = parseStrict(text);
+  const message = checkMessage(value);
+  for (const key of Object.keys(message)) refuseVariant(key, ENVELOPE);
+  if ('params' in message && message.params) {
+    for (const key of Object.keys(message.params)) refuseVariant(key, ROUTED);
   }
+  return { message, raw };
+}
+
+/** Fields that decide what happens. A server that ignores case would obey `Method` where we looked at `method`. */
+const ENVELOPE = caseMap(['jsonrpc', 'id', 'method', 'params', 'result', 'error']);
+const ROUTED = caseMap([
+  ...['name', 'uri', 'arguments', '_meta', 'cursor', 'ref', 'argument', 'level', 'task', 'taskId', 'notifications'],
+  ...['inputResponses', 'requestState', 'protocolVersion', 'capabilities', 'requestId', 'progressToken'],
+]);
+
+function caseMap(names: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(names.map((name) => [name.toLowerCase(), name]));
+}
+
+function refuseVariant(key: string, names: ReadonlyMap<string, string>): void {
+  const known = names.get(key) ?? names.get(key.toLowerCase().replaceAll('\0', ''));
+  if (known !== undefined && known !== key) throw invalid(`${JSON.stringify(key)} must be written "${known}"`);
+}
+
+function checkMessage(value: unknown): RpcMessage {
+  if (Array.isArray(value)) throw invalid('batches are not part of MCP, send one message at a time');
+  if (!isObject(value)) throw invalid('a message is a JSON object');
+  if (value.jsonrpc !== '2.0') throw invalid('"jsonrpc" must be "2.0"');
+  return 'method' in value ? checkCall(value) : checkResponse(value);
+}
+
+function checkCall(value: Record<string, unknown>): RpcRequest | RpcNotification {
+  if (typeof value.method !== 'string' || value.method === '') throw invalid('"method" must be a string');
+  if ('result' in value || 'error' in value) throw invalid('a message is either a request or a response');
+  if ('id' in value && !isRequestId(value.id)) throw invalid('"id" must be a string or an integer');
+  if ('params' in value && !isObject(value.params)) throw invalid('"params" must be an object');
+  return value as unknown as RpcRequest | RpcNotification;
+}
+
+function checkResponse(value: Record<string, unknown>): RpcResponse {
   if ('result' in value === 'error' in value) throw invalid('a response has either "result" or "error"');
   if ('result' in value && !isObject(value.result)) throw invalid('"result" must be an object');
   if ('error' in value && !isRpcError(value.error)) throw invalid('"error" must have a numeric "code" and a "message"');
-  if (!hasId || value.id === null) {
-    if (!('error' in value)) throw invalid('a result needs the "id" of its request');
-    const { id: _none, ...rest } = value;
-    return rest as unknown as RpcResponse;
+  if ('id' in value && value.id !== null) {
+    if (!isRequestId(value.id)) throw invalid('"id" must be a string or an integer');
+    return value as unknown as RpcResponse;
   }
-  if (!isRequestId(value.id)) throw invalid('"id" must be a string or an integer');
-  return value as unknown as RpcResponse;
+  if (!('error' in value)) throw invalid('a result needs the "id" of its request');
+  const { id: _none, ...rest } = value;
+  return rest as unknown as RpcResponse;
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
@@ -84,7 +119,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 function isRequestId(value: unknown): value is RequestId {
-  return typeof value === 'string' || Number.isInteger(value);
+  return typeof value === 'string' || Number.isSafeInteger(value);
 }
 
 function isRpcError(value: unknown): value is RpcError {

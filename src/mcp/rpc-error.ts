@@ -6,7 +6,8 @@ export function toRpcError(thrown: unknown, incident?: string): RpcError {
   const error = toSallyError(thrown);
   const { rpc, expose } = error.face;
   if (!expose) return { code: rpc, message: incident ? `internal error (${incident})` : 'internal error' };
-  return { code: rpc, message: error.message, data: { code: error.code, ...(error.hint ? { hint: error.hint } : {}) } };
+  const hint = error.hint === undefined ? {} : { hint: error.hint };
+  return { code: rpc, message: error.message, data: { ...error.data, code: error.code, ...hint } };
 }
 
 export function errorResponse(id: RequestId | undefined, error: RpcError): RpcResponse {

@@ -8,7 +8,7 @@ async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<string[
     for (let index = 1; index < places.length; index++) yield bytes.subarray(places[index - 1], places[index]);
   }
   const events: string[] = [];
-  for await (const data of readEvents(chunks())) events.push(data);
+  for await (const { data } of readEvents(chunks())) events.push(data);
   return events;
 }
 

@@ -1,24 +1,21 @@
-import type { Secret } from '../base/index.ts';
+import { parseDuration, type Secret } from '../base/index.ts';
 import {
   type BackendResource,
   backendsOf,
   externalAuthOf,
   type FieldPath,
+  type Operational,
   type Problem,
   problemAt,
   type Resource,
   type ResourceOf,
   type ResourceSet,
 } from '../resources/index.ts';
-import {
-  type BackendPlan,
-  type BackendTarget,
-  type CredentialPlan,
-  DEFAULT_TIMEOUT,
-  type DoorPlan,
-  type GatewayPlan,
-} from './plan.ts';
-import { planSingle } from './single.ts';
+import { planAggregation } from './aggregation.ts';
+import type { BackendPlan, BackendTarget, CredentialPlan, DoorPlan, GatewayPlan } from './plan.ts';
+import { DEFAULT_BACKEND, planSingle } from './single.ts';
+
+type VirtualServer = ResourceOf<'VirtualMCPServer'>;
 
 /** Where a declared server answers, or why nothing on this machine can run it. */
 export type TargetOf = (server: ResourceOf<'MCPServer'>) => BackendTarget | undefined;
@@ -32,65 +29,92 @@ export interface PlanSources {
 
 export interface Planned {
   readonly doors: readonly DoorPlan[];
-  /** What is valid but cannot be done by this version. Nothing is served when there is one: never with less protection than asked for. */
+  /** What is valid but cannot be done. Nothing is served when there is one: never with less protection than asked for. */
   readonly unsupported: readonly Problem[];
-}
-
-/** What validated resources mean for the gateways: one for each virtual server, and one for each server with a port of its own. */
-export function planResources(set: ResourceSet, sources: PlanSources): Planned {
-  const unsupported: Problem[] = [];
-  const refuse = (resource: Resource, path: FieldPath, message: string): void => {
-    unsupported.push(problemAt(resource.origin, `${resource.kind}/${resource.metadata.name}`, { path, message }));
-  };
-
-  const virtual = set.virtualMcpServers.map((server): GatewayPlan => {
-    refuseUnsupported(server, refuse);
-    const { name } = server.metadata;
-    const backends = [...backendsOf(set, server)].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    return {
-      name,
-      paths: pathsOf(server, set.virtualMcpServers, refuse),
-      incoming: { kind: 'anonymous' },
-      backends: backends.flatMap((backend) => planBackend(backend, credentialOf(set, server, backend, refuse)) ?? []),
-      naming: { kind: 'prefix', format: '{workload}_' },
-    };
-  });
-
-  const single = set.mcpServers.flatMap((server): DoorPlan[] => {
-    const { proxyPort } = server.spec;
-    if (proxyPort === undefined) return [];
-    const { name } = server.metadata;
-    const target = sources.targetOf(server);
-    if (!target) return [];
-    if (server.spec.externalAuthConfigRef)
-      refuse(server, ['spec', 'externalAuthConfigRef'], `${NOT_YET} behind proxyPort`);
-    return [{ port: proxyPort, gateways: [planSingle(name, target)] }];
-  });
-
-  function planBackend(backend: BackendResource, credential: CredentialPlan): BackendPlan | undefined {
-    const target =
-      backend.kind === 'MCPServer' ? sources.targetOf(backend) : remoteTarget(set, backend, sources.secretOf);
-    if (backend.spec.transport === 'sse')
-      refuse(backend, ['spec', 'transport'], `sse ${NOT_YET}; most servers speak streamable-http too`);
-    return target && { name: backend.metadata.name, target, credential, timeout: DEFAULT_TIMEOUT };
-  }
-
-  const doors = virtual.length > 0 ? [{ port: sources.port, gateways: virtual }, ...single] : single;
-  return { doors, unsupported };
 }
 
 const NOT_YET = 'is not available in this version yet';
 type Refuse = (resource: Resource, path: FieldPath, message: string) => void;
 
+/** What validated resources mean for the gateways: one for each virtual server, and one for each server with a port of its own. */
+export function planResources(set: ResourceSet, sources: PlanSources): Planned {
+  const unsupported: Problem[] = [];
+  const refuse: Refuse = (resource, path, message) => {
+    unsupported.push(problemAt(resource.origin, `${resource.kind}/${resource.metadata.name}`, { path, message }));
+  };
+
+  const virtual = set.virtualMcpServers.map((server): GatewayPlan => {
+    refuseUnsupported(server, refuse);
+    const backends = [...backendsOf(set, server)].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+    return {
+      name: server.metadata.name,
+      paths: pathsOf(server, set.virtualMcpServers, refuse),
+      incoming: { kind: 'anonymous' },
+      backends: backends.flatMap((backend) => planBackend(set, server, backend, sources, refuse) ?? []),
+      aggregation: planAggregation(server.spec.config.aggregation),
+    };
+  });
+
+  const single = set.mcpServers.flatMap((server): DoorPlan[] => {
+    const { proxyPort, revision, externalAuthConfigRef } = server.spec;
+    const target = proxyPort === undefined ? undefined : sources.targetOf(server);
+    if (proxyPort === undefined || !target) return [];
+    if (externalAuthConfigRef) refuse(server, ['spec', 'externalAuthConfigRef'], `${NOT_YET} behind proxyPort`);
+    refuseTakenPort(server, proxyPort, sources.port, refuse);
+    return [{ port: proxyPort, gateways: [planSingle(server.metadata.name, target, { revision })] }];
+  });
+
+  const doors = virtual.length > 0 ? [{ port: sources.port, gateways: virtual }, ...single] : single;
+  return { doors, unsupported };
+}
+
 /** Serving such a server without its authentication would be worse than not serving it. */
-function refuseUnsupported(server: ResourceOf<'VirtualMCPServer'>, refuse: Refuse): void {
+function refuseUnsupported(server: VirtualServer, refuse: Refuse): void {
   if (server.spec.incomingAuth.type === 'oidc') refuse(server, ['spec', 'incomingAuth', 'type'], `oidc ${NOT_YET}`);
   if (server.spec.authServerConfig) refuse(server, ['spec', 'authServerConfig'], NOT_YET);
 }
 
+function planBackend(
+  set: ResourceSet,
+  server: VirtualServer,
+  backend: BackendResource,
+  sources: PlanSources,
+  refuse: Refuse,
+): BackendPlan | undefined {
+  const { name } = backend.metadata;
+  const target =
+    backend.kind === 'MCPServer' ? sources.targetOf(backend) : remoteTarget(set, backend, sources.secretOf);
+  return (
+    target && {
+      name,
+      target,
+      credential: credentialOf(set, server, backend, refuse),
+      revision: backend.spec.revision,
+      ...operation(server.spec.config.operational, name),
+    }
+  );
+}
+
+function operation(
+  { timeouts, failureHandling }: Operational,
+  backend: string,
+): Pick<BackendPlan, 'timeout' | 'breaker'> {
+  const { enabled, failureThreshold, timeout } = failureHandling.circuitBreaker;
+  const own = Object.hasOwn(timeouts.perWorkload, backend) ? timeouts.perWorkload[backend] : undefined;
+  return {
+    timeout: milliseconds(own ?? timeouts.default, DEFAULT_BACKEND.timeout),
+    breaker: { enabled, threshold: failureThreshold, timeout: milliseconds(timeout, DEFAULT_BACKEND.breaker.timeout) },
+  };
+}
+
+/** The validator has seen that the text is a duration. */
+function milliseconds(text: string, otherwise: number): number {
+  return parseDuration(text) ?? otherwise;
+}
+
 function credentialOf(
   set: ResourceSet,
-  server: ResourceOf<'VirtualMCPServer'>,
+  server: VirtualServer,
   backend: BackendResource,
   refuse: Refuse,
 ): CredentialPlan {
@@ -101,22 +125,25 @@ function credentialOf(
 }
 
 /** Each virtual server has a path of its own; the only one of a set answers at `/mcp` as well. */
-function pathsOf(
-  server: ResourceOf<'VirtualMCPServer'>,
-  all: readonly ResourceOf<'VirtualMCPServer'>[],
-  refuse: Refuse,
-): GatewayPlan['paths'] {
+function pathsOf(server: VirtualServer, all: readonly VirtualServer[], refuse: Refuse): GatewayPlan['paths'] {
   const { name, namespace } = server.metadata;
   const own = `/${name}/mcp`;
   if (all.length === 1) return ['/mcp', own];
   const twin = all.find(({ metadata }) => metadata.name === name && metadata.namespace !== namespace);
-  if (twin)
+  if (twin) {
     refuse(
       server,
       ['metadata', 'name'],
       `would share the path ${own} with the one in namespace ${twin.metadata.namespace}; rename one`,
     );
+  }
   return [own];
+}
+
+/** Two servers on one port would mean that one of them is never reached. The validator has compared the servers with each other. */
+function refuseTakenPort(server: ResourceOf<'MCPServer'>, port: number, ours: number, refuse: Refuse): void {
+  if (port === ours)
+    refuse(server, ['spec', 'proxyPort'], `${port} is the port of the virtual servers (--port); choose another one`);
 }
 
 function remoteTarget(
@@ -124,7 +151,7 @@ function remoteTarget(
   entry: ResourceOf<'MCPServerEntry'>,
   secretOf: PlanSources['secretOf'],
 ): BackendTarget {
-  const { remoteUrl, allowPrivateEndpoint, headerForward, caBundleRef } = entry.spec;
+  const { remoteUrl, transport, allowPrivateEndpoint, headerForward, caBundleRef } = entry.spec;
   const { namespace } = entry.metadata;
   const secret = (headerForward?.addHeadersFromSecret ?? []).map(
     ({ headerName, valueSecretRef }) => [headerName.toLowerCase(), secretOf(namespace, valueSecretRef)] as const,
@@ -135,7 +162,7 @@ function remoteTarget(
   const bundle = caBundleRef?.configMapRef;
   const ca = bundle && set.find('ConfigMap', namespace, bundle.name)?.data?.[bundle.key];
   return {
-    kind: 'streamable-http',
+    kind: transport,
     url: remoteUrl,
     addresses: allowPrivateEndpoint ? 'private' : 'public',
     headers: Object.fromEntries([...plain, ...secret]),

@@ -4,15 +4,17 @@
  */
 export { type Planned, type PlanSources, planResources, type TargetOf } from './from-resources.ts';
 export { keyOf } from './key.ts';
-export {
-  type BackendPlan,
-  type BackendTarget,
-  type CredentialPlan,
-  DEFAULT_TIMEOUT,
-  type DoorPlan,
-  type GatewayPlan,
-  type IncomingPlan,
-  type NamingPlan,
-  type WorkloadKey,
+export type {
+  AggregationPlan,
+  BackendPlan,
+  BackendTarget,
+  ConflictPlan,
+  CredentialPlan,
+  DoorPlan,
+  GatewayPlan,
+  IncomingPlan,
+  ToolOverridePlan,
+  ToolsPlan,
+  WorkloadKey,
 } from './plan.ts';
-export { planSingle } from './single.ts';
+export { DEFAULT_BACKEND, planSingle } from './single.ts';

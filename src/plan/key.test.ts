@@ -18,3 +18,8 @@ it('a secret and a text that looks like it are not the same', () => {
 it('the key does not show the secret', () => {
   expect(keyOf(new Secret('hunter2'))).not.toContain('hunter2');
 });
+
+it('sees what is inside maps and sets', () => {
+  expect(keyOf(new Map([['a', 1]]))).not.toBe(keyOf(new Map([['a', 2]])));
+  expect(keyOf(new Set(['a']))).not.toBe(keyOf(new Set(['b'])));
+});

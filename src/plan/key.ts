@@ -8,6 +8,8 @@ export function keyOf(value: unknown): string {
 
 function canonical(value: unknown): string {
   if (value instanceof Secret) return `secret:${JSON.stringify(value.reveal())}`;
+  if (value instanceof Map) return `map:${canonical([...value])}`;
+  if (value instanceof Set) return `set:${canonical([...value])}`;
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const fields = Object.entries(value).filter(([, field]) => field !== undefined);

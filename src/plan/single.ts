@@ -1,12 +1,23 @@
-import { type BackendTarget, DEFAULT_TIMEOUT, type GatewayPlan } from './plan.ts';
+import type { BackendPlan, BackendTarget, GatewayPlan } from './plan.ts';
+
+/** How a server is treated when nobody said otherwise. */
+export const DEFAULT_BACKEND: Pick<BackendPlan, 'revision' | 'timeout' | 'breaker'> = {
+  revision: 'auto',
+  timeout: 300_000,
+  breaker: { enabled: true, threshold: 5, timeout: 60_000 },
+};
 
 /** One server behind the same gate: its tools keep their names, and methods we do not know reach it too. */
-export function planSingle(name: string, target: BackendTarget): GatewayPlan {
+export function planSingle(
+  name: string,
+  target: BackendTarget,
+  settings: Partial<typeof DEFAULT_BACKEND> = {},
+): GatewayPlan {
   return {
     name,
     paths: ['/mcp'],
     incoming: { kind: 'anonymous' },
-    backends: [{ name, target, credential: { kind: 'none' }, timeout: DEFAULT_TIMEOUT }],
-    naming: { kind: 'bare' },
+    backends: [{ name, target, credential: { kind: 'none' }, ...DEFAULT_BACKEND, ...settings }],
+    aggregation: { kind: 'single' },
   };
 }

@@ -50,9 +50,12 @@ export function crdYaml(): string {
   return CRD_KINDS.map((kind) => `---\n${yamlOf(crdOf(kind))}`).join('');
 }
 
-/** YAML in the form people write it: no anchors, no folded lines that would break a pattern or a CEL rule. */
+/**
+ * YAML in the form people write it: no anchors, no folded lines that would break a pattern or a CEL rule. Readers of YAML
+ * 1.1 take a bare `2026-07-28` for a date, so that what they would take for something else is quoted.
+ */
 export function yamlOf(value: Json): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }
 
 function rootSchema(kind: Kind): Json {

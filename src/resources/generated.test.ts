@@ -61,6 +61,7 @@ const STRUCTURAL = [
   'maxLength',
   'minItems',
   'maxItems',
+  'maxProperties',
   'minimum',
   'maximum',
   'x-kubernetes-validations',
@@ -88,6 +89,16 @@ describe('the CustomResourceDefinition', () => {
     }
   });
 
+  it('bounds maps inside lists whose entries have rules: the API server prices a rule by how often it could run', () => {
+    for (const kind of CRD_KINDS) {
+      const { spec } = crdOf(kind) as { spec: { versions: { schema: { openAPIV3Schema: Json } }[] } };
+      for (const [path, node] of nodesOf(spec.versions[0]?.schema.openAPIV3Schema ?? {})) {
+        const ruled = isMapping(node.additionalProperties) && 'x-kubernetes-validations' in node.additionalProperties;
+        if (ruled && path.includes('[]')) expect([path, node.maxProperties]).toEqual([path, expect.any(Number)]);
+      }
+    }
+  });
+
   it('is named, served, stored and has its status apart', () => {
     expect(crdOf('MCPServerEntry')).toMatchObject({
       apiVersion: 'apiextensions.k8s.io/v1',
@@ -104,6 +115,11 @@ describe('the CustomResourceDefinition', () => {
         versions: [{ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } }],
       },
     });
+  });
+
+  it('means the same to readers of YAML 1.1, for whom a bare 2026-07-28 is a date', () => {
+    const documents = parseAllDocuments(crdYaml(), { version: '1.1' }).map((document) => document.toJS());
+    expect(documents).toEqual(CRD_KINDS.map(crdOf));
   });
 
   it('exists for our kinds and not for those of Kubernetes', () => {
@@ -126,6 +142,9 @@ it('the field table shows path, type, default and meaning', () => {
     '| `spec.transport` | `streamable-http` or `sse` | `"streamable-http"` | How the server speaks MCP.',
   );
   expect(fieldTable('VirtualMCPServer')).toContain('| `spec.outgoingAuth.backends.<name>.type` * |');
+  expect(fieldTable('VirtualMCPServer')).toContain(
+    '| `spec.config.aggregation.conflictResolutionConfig.prefixFormat` | prefix | `"{workload}_"` |',
+  );
   expect(ruleList('VirtualMCPServer')).toContain(
     '- `spec.authServerConfig.upstreamProviders[].oidcConfig` is required when type is oidc',
   );

@@ -2,8 +2,10 @@
  * What can be declared: kinds with their fields, defaults and rules, and the one validator for them. Everything is
  * pure: files are read in `sources`, secrets from outside come in through a function.
  */
+export type { Aggregation, BackendTools, ToolOverride } from './blocks/aggregation.ts';
 export type { AuthServerConfig } from './blocks/auth-server.ts';
 export { audienceOf, DEFAULT_KUBERNETES_AUDIENCE, type IncomingAuth } from './blocks/incoming-auth.ts';
+export type { CircuitBreaker, FailureHandling, Operational } from './blocks/operational.ts';
 export type { OutgoingAuth } from './blocks/outgoing-auth.ts';
 export type { Storage } from './blocks/storage.ts';
 export type { UpstreamProvider } from './blocks/upstream-provider.ts';
@@ -11,6 +13,7 @@ export { crdYaml } from './crd.ts';
 export type { Metadata } from './fields/metadata.ts';
 export { type PackageReference, parsePackageReference } from './fields/package-reference.ts';
 export type { SecretKeyRef } from './fields/references.ts';
+export type { BackendRevision } from './fields/revision.ts';
 export { jsonSchemaOf } from './json-schema.ts';
 export { KINDS, type KindName, type Resource, type ResourceOf } from './kinds/all.ts';
 export type { MCPExternalAuthConfigSpec } from './kinds/mcp-external-auth-config.ts';

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Secret } from '../base/index.ts';
 import type { ResourceOf } from './kinds/all.ts';
 import type { ResourceSet } from './resource-set.ts';
@@ -20,6 +21,12 @@ export function secretFromResources(set: ResourceSet, place: SecretPlace): Secre
   if (text !== undefined) return new Secret(text);
   const encoded = own(resource?.data);
   return encoded === undefined ? undefined : new Secret(Buffer.from(encoded, 'base64').toString('utf8'));
+}
+
+/** Whether a key holds text. Bytes that are none would all become one character, and a key of noise would lose most of it. */
+export function isTextUnder(resource: ResourceOf<'Secret'>, key: string): boolean {
+  if (Object.hasOwn(resource.stringData ?? {}, key)) return true;
+  return isUtf8(Buffer.from(resource.data?.[key] ?? '', 'base64'));
 }
 
 export function secretKeys(resource: ResourceOf<'Secret'>): readonly string[] {

@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, SallyError, Secret } from '../base/index.ts';
+import { Secret } from '../base/index.ts';
+import { readSecretFile } from './secret-file.ts';
 
 /** One value of a named secret, as resources refer to it. */
 export interface SecretRef {
+  /** The namespace of the resource that refers to it: a namespace is a wall, here as well. */
+  readonly namespace: string;
   readonly name: string;
   readonly key: string;
 }
@@ -17,42 +19,47 @@ export interface SecretSource {
 
 export interface SecretSourceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** A folder with one folder per secret and one file per key in it, as Kubernetes mounts them. */
+  /**
+   * A folder with one folder per secret and one file per key in it, as Kubernetes mounts them. Secrets of a namespace other
+   * than `default` lie one folder deeper, in one that has the name of the namespace.
+   */
   readonly folder?: string;
 }
 
-const MAX_BYTES = 1024 * 1024;
+/** Resources that name no namespace are in this one, so its secrets are named without it. */
+const DEFAULT_NAMESPACE = 'default';
 
 /** The environment first, then files: what an operator sets for one run wins over what lies on the disk. */
 export function createSecretSource({ env, folder }: SecretSourceOptions): SecretSource {
   return {
     read(ref) {
-      const fromEnv = env[variableFor(ref)];
+      const variable = variableFor(ref);
+      const fromEnv = Object.hasOwn(env, variable) ? env[variable] : undefined;
       if (fromEnv !== undefined) return new Secret(fromEnv);
-      return folder === undefined ? undefined : readSecretFile(folder, ref);
+      return folder === undefined || !isSafe(ref) ? undefined : readSecretFile(join(folder, ...stepsTo(ref)));
     },
     describe: (ref) =>
-      `set ${variableFor(ref)}${folder === undefined ? '' : ` or write ${join(folder, ref.name, ref.key)}`}`,
+      `set ${variableFor(ref)}${folder === undefined ? '' : ` or write ${join(folder, ...stepsTo(ref))}`}`,
   };
 }
 
-/** `SALLYPORT_SECRET_GITHUB_CLIENT_SECRET` for key `client-secret` of secret `github`. */
-export function variableFor({ name, key }: SecretRef): string {
-  return `SALLYPORT_SECRET_${`${name}_${key}`.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}`;
+/**
+ * `SALLYPORT_SECRET_GITHUB_CLIENT_SECRET` for key `client-secret` of secret `github`; in namespace `team`
+ * `SALLYPORT_SECRET_TEAM__GITHUB_CLIENT_SECRET`. Name and key never have two underscores in a row, so that what stands
+ * before the last two is the namespace: no variable is read for two namespaces. Two secrets of one namespace can meet in a
+ * variable (`a-b` with key `c`, `a` with key `b-c`); the validator reports those.
+ */
+export function variableFor({ namespace, name, key }: SecretRef): string {
+  const secret = `${name}_${key}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_');
+  const space = namespace.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+  return `SALLYPORT_SECRET_${namespace === DEFAULT_NAMESPACE ? '' : `${space}__`}${secret}`;
 }
 
-function readSecretFile(folder: string, { name, key }: SecretRef): Secret | undefined {
-  // Names of resources cannot contain a slash or be `..`; a key is checked here as it becomes a file name.
-  if ([name, key].some((part) => !/^[A-Za-z0-9._-]+$/.test(part) || /^\.+$/.test(part))) return undefined;
-  const file = join(folder, name, key);
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.byteLength > MAX_BYTES)
-      throw new SallyError('config.unreadable', `the secret file ${file} is larger than 1 MiB`);
-    return new Secret(bytes.toString('utf8').replace(/\r?\n$/, ''));
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined;
-    if (error instanceof SallyError) throw error;
-    throw new SallyError('config.unreadable', `the secret file ${file} cannot be read`, { cause: error });
-  }
+function stepsTo({ namespace, name, key }: SecretRef): readonly string[] {
+  return namespace === DEFAULT_NAMESPACE ? [name, key] : [namespace, name, key];
+}
+
+/** Whether the path stays in the folder and off what Kubernetes keeps there: no slash, no `..`, no `..data`. */
+function isSafe(ref: SecretRef): boolean {
+  return stepsTo(ref).every((step) => /^[A-Za-z0-9._-]+$/.test(step) && step !== '.' && !step.startsWith('..'));
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { watchFolder } from './watch-folder.ts';
+import { type WatchOptions, watchFolder } from './watch-folder.ts';
 
 let root: string;
 let folder: string;
@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 /** Whether a change is reported within a second after `act`. */
-async function isSeen(act: () => void, options = { settle: 30, poll: 60_000 }): Promise<boolean> {
+async function isSeen(act: () => void, options: WatchOptions = { settle: 30, poll: 60_000 }): Promise<boolean> {
   const changes = watchFolder(folder, stop.signal, options)[Symbol.asyncIterator]();
   const next = changes.next();
   await later(50);
@@ -46,7 +46,7 @@ describe('a folder of resources', () => {
       'a file in a new sub-folder',
       () => {
         mkdirSync(join(folder, 'more'));
-        writeFileSync(join(folder, 'more', 'c.json'), '{}');
+        writeFileSync(join(folder, 'more', 'c.json'), '{"kind": "MCPGroup"}');
       },
     ],
     [
@@ -74,6 +74,28 @@ describe('a folder of resources', () => {
       renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
     };
     expect(await isSeen(swap)).toBe(true);
+  });
+
+  it('does not wait forever for a folder that is written to all the time', async () => {
+    let count = 0;
+    const busy = setInterval(() => writeFileSync(join(folder, 'b.yaml'), `${count++}`), 20);
+    try {
+      expect(await isSeen(() => {}, { settle: 100, patience: 500, poll: 60_000 })).toBe(true);
+    } finally {
+      clearInterval(busy);
+    }
+  });
+
+  it('says nothing about the state that a server keeps as JSON, until it looks like a resource', async () => {
+    const changes = watchFolder(folder, stop.signal, { settle: 30, poll: 60_000 })[Symbol.asyncIterator]();
+    const next = changes.next().then(() => 'seen');
+    for (const text of ['{', '{"a": 1}', '{"a": 2}']) {
+      await later(60);
+      writeFileSync(join(folder, 'state.json'), text);
+    }
+    expect(await Promise.race([next, later(300).then(() => 'not seen')])).toBe('not seen');
+    writeFileSync(join(folder, 'state.json'), '{"kind": "MCPGroup"}');
+    expect(await next).toBe('seen');
   });
 
   it('says nothing about hidden and other files', async () => {

@@ -1,9 +1,12 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { listFiles } from './files.ts';
+import { type Found, listFiles, readText } from './files.ts';
+import { isDoubtful, isMeantForUs } from './resource-json.ts';
 
 export interface WatchOptions {
   /** How long a folder must be still before a change counts: editors and `kubectl` write in several steps. */
   readonly settle?: number;
+  /** How long to wait for that at most: a folder that is written to all the time must not keep a change from us. */
+  readonly patience?: number;
   /** How often to look even when nothing was reported: network folders and container mounts tell us nothing. */
   readonly poll?: number;
 }
@@ -13,18 +16,20 @@ const MAX_WATCHED = 10_000;
 /**
  * Yields after the resource files at a path changed and then stayed as they are for a moment. Changes count from the call
  * on, so call first and read then. What counts is names, sizes and times: a file replaced by a rename, a swapped `..data`
- * link of a ConfigMap and a folder put in place of another are seen, a touched hidden file is not. A path that is gone
- * counts as empty until it is back. Ends with the signal, and keeps no process alive.
+ * link of a ConfigMap and a folder put in place of another are seen, a hidden file or the state that a server keeps as JSON
+ * is not. A path that is gone counts as empty until it is back. Ends with the signal, and keeps no process alive.
  */
 export function watchFolder(path: string, signal: AbortSignal, options: WatchOptions = {}): AsyncIterable<void> {
-  return changes(path, fingerprint(path), signal, options);
+  const look = createLook(path);
+  return changes(path, look, look(), signal, options);
 }
 
 async function* changes(
   path: string,
+  look: Look,
   atCall: Promise<string>,
   signal: AbortSignal,
-  { settle = 100, poll = 2_000 }: WatchOptions,
+  { settle = 100, patience = 2_000, poll = 2_000 }: WatchOptions,
 ): AsyncGenerator<void> {
   let seen = await atCall;
   let bell = listen(path);
@@ -35,9 +40,9 @@ async function* changes(
   };
   try {
     while (!signal.aborted) {
-      const now = await fingerprint(path);
+      const now = await look();
       if (now !== seen) {
-        seen = await settled(path, now, settle, signal);
+        seen = await settled(look, now, { settle, patience }, signal);
         if (signal.aborted) return;
         renew(); // the watcher may sit on a folder that was replaced
         yield;
@@ -51,25 +56,48 @@ async function* changes(
   }
 }
 
-/** The fingerprint once it is the same twice in a row. */
-async function settled(path: string, first: string, settle: number, signal: AbortSignal): Promise<string> {
+/** The fingerprint once it is the same twice in a row, or when our patience is over. */
+async function settled(
+  look: Look,
+  first: string,
+  { settle, patience }: { readonly settle: number; readonly patience: number },
+  signal: AbortSignal,
+): Promise<string> {
   let last = first;
-  while (!signal.aborted) {
+  for (let waited = 0; waited < patience && !signal.aborted; waited += Math.max(settle, 1)) {
     await pause(settle, signal);
-    const now = await fingerprint(path);
+    const now = await look();
     if (now === last) break;
     last = now;
   }
   return last;
 }
 
-async function fingerprint(path: string): Promise<string> {
-  try {
-    const files = await listFiles(path, MAX_WATCHED);
-    return files.map(({ path: file, size, modified }) => `${file}\0${size}\0${modified}`).join('\n');
-  } catch {
-    return ''; // gone, or half replaced: as good as empty until the next look
-  }
+/** A fingerprint of the resource files there are now. */
+type Look = () => Promise<string>;
+
+function createLook(path: string): Look {
+  // Whether a doubtful file is ours takes reading it, so that is asked once for each state of it.
+  let known = new Map<string, boolean>();
+  return async () => {
+    const asked = new Map<string, boolean>();
+    const isOurs = async (file: Found): Promise<boolean> => {
+      if (!isDoubtful(file)) return true;
+      const state = `${file.path}\0${file.stamp}`;
+      const ours = known.get(state) ?? isMeantForUs(file, await readText(file.path));
+      asked.set(state, ours);
+      return ours;
+    };
+    try {
+      const { files, faults } = await listFiles(path, MAX_WATCHED);
+      const lines = faults.map((fault) => `${fault.path}\0${fault.why}`);
+      for (const file of files) if (await isOurs(file)) lines.push(`${file.path}\0${file.stamp}`);
+      known = asked;
+      return lines.join('\n');
+    } catch {
+      return ''; // gone, or half replaced: as good as empty until the next look
+    }
+  };
 }
 
 interface Bell {

@@ -1,34 +1,34 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { codeOf, SallyError } from '../base/index.ts';
 import type { Problem, RawResource } from '../resources/index.ts';
-import { displayName, type Found, listFiles } from './files.ts';
+import { displayName, type Found, type Listing, listFiles, readText } from './files.ts';
+import { isMeantForUs } from './resource-json.ts';
 import { type Read, readDocuments } from './yaml-documents.ts';
 
 const MAX_FILES = 1_000;
-const MAX_BYTES = 1024 * 1024;
+const NOTHING: Read = { raw: [], problems: [] };
 
 /**
  * Every resource in a file, or in a folder and its sub-folders. Throws only when the path itself cannot be read; what is
  * wrong inside is a problem with its place, and all of them are reported.
  */
 export async function readYamlFolder(path: string): Promise<Read> {
-  const files = await list(resolve(path));
+  const { files, faults } = await list(resolve(path));
   const raw: RawResource[] = [];
-  const problems: Problem[] = [];
-  if (files.length === 0) problems.push(about(path, 'has no .yaml, .yml or .json files'));
+  const problems: Problem[] = faults.map((fault) => about(fault.path, fault.why));
   if (files.length > MAX_FILES) problems.push(about(path, `has more than ${MAX_FILES} files; the rest was not read`));
   for (const file of files.slice(0, MAX_FILES)) {
     const read = await readOne(file);
-    raw.push(...read.raw);
-    problems.push(...read.problems);
+    for (const one of read.raw) raw.push(one); // a spread of very many would end the stack
+    for (const one of read.problems) problems.push(one);
   }
-  if (files.length > 0 && raw.length === 0 && problems.length === 0)
-    problems.push(about(path, 'declares no resources'));
+  if (raw.length === 0 && problems.length === 0) {
+    problems.push(about(path, files.length === 0 ? 'has no .yaml, .yml or .json files' : 'declares no resources'));
+  }
   return { raw, problems };
 }
 
-async function list(path: string): Promise<Found[]> {
+async function list(path: string): Promise<Listing> {
   try {
     return await listFiles(path, MAX_FILES + 1);
   } catch (cause) {
@@ -40,12 +40,18 @@ async function list(path: string): Promise<Found[]> {
   }
 }
 
-async function readOne({ path, size }: Found): Promise<Read> {
-  if (size > MAX_BYTES) return { raw: [], problems: [about(path, 'is larger than 1 MiB')] };
-  try {
-    return readDocuments(displayName(path), await readFile(path, 'utf8'));
-  } catch (error) {
-    return { raw: [], problems: [about(path, `cannot be read (${codeOf(error) ?? 'unknown error'})`)] };
+async function readOne(file: Found): Promise<Read> {
+  const content = await readText(file.path);
+  if (!isMeantForUs(file, content)) return NOTHING;
+  switch (content.is) {
+    case 'text':
+      return readDocuments(displayName(file.path), content.text);
+    case 'gone':
+      return NOTHING; // removed since it was listed, and the watcher knows
+    case 'too large':
+      return { raw: [], problems: [about(file.path, 'is larger than 1 MiB')] };
+    case 'unreadable':
+      return { raw: [], problems: [about(file.path, content.why)] };
   }
 }
 

@@ -12,4 +12,6 @@ export interface Launch {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | Secret>>;
   readonly cwd?: string;
+  /** The command is a package tool that fetches the server first, and gets its own settings from our environment. */
+  readonly tool?: 'npm' | 'uv' | 'go';
 }

@@ -91,7 +91,7 @@ it('serve prints where to connect and a line for each client', async () => {
   }
   child.kill('SIGINT');
   expect(text).toMatch(/quickstart is served at http:\/\/127\.0\.0\.1:\d+\/mcp/);
-  expect(text).toMatch(/everything +ready +13/);
+  expect(text).toMatch(/everything +ready +17/);
   expect(text).toMatch(/claude mcp add --transport http quickstart http:\/\/127/);
 });
 

@@ -79,8 +79,9 @@ describe('the HTTP surface', () => {
   });
 
   it.each([
-    ['GET', '/mcp', 405],
-    ['DELETE', '/mcp', 405],
+    ['GET', '/mcp', 400],
+    ['DELETE', '/mcp', 400],
+    ['PUT', '/mcp', 405],
     ['GET', '/', 404],
     ['POST', '/other/mcp', 404],
     ['POST', '/mcp/', 404],
@@ -92,7 +93,7 @@ describe('the HTTP surface', () => {
   ])('%s %s is %d', async (method, path, status) => {
     const answer = await send(method, path, method === 'POST' ? MCP : {});
     expect(answer.status).toBe(status);
-    if (status === 405 && path === '/mcp') expect(answer.headers.allow).toBe('POST');
+    if (status === 405 && path === '/mcp') expect(answer.headers.allow).toBe('POST, GET, DELETE');
   });
 
   it('health says nothing about what is behind', async () => {

@@ -6,6 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LogFields, type SallyError, Secret, silentLog } from '../../src/base/index.ts';
@@ -68,12 +69,16 @@ function known(pid: number | undefined): number {
 function supervise(launch: Launch, parts: Partial<SuperviseParts> = {}) {
   const lines: string[] = [];
   const sends: ((line: string) => void)[] = [];
+  const masks: ((text: string, length?: number) => string)[] = [];
   const stops: { readonly error: SallyError; readonly final: boolean }[] = [];
   const warnings: LogFields[] = [];
   const guardian = createGuardian({ log: silentLog });
   const server = superviseProcess(launch, {
     listener: {
-      started: (send) => sends.push(send),
+      started(send, mask) {
+        sends.push(send);
+        masks.push(mask);
+      },
       line: (line) => lines.push(line),
       stopped: (error, final) => stops.push({ error, final }),
     },
@@ -87,6 +92,7 @@ function supervise(launch: Launch, parts: Partial<SuperviseParts> = {}) {
     guardian,
     lines,
     sends,
+    masks,
     stops,
     warnings,
     send: (line: string) => sends.at(-1)?.(line),
@@ -199,7 +205,9 @@ describe('a process that ends by itself', () => {
     expect(final).toBe(false);
     // The pause of a minute does not keep anybody from closing.
     expect(notes.server.state()).toBe('waiting');
+    const began = performance.now();
     await notes.server.close();
+    expect(performance.now() - began).toBeLessThan(500);
     expect(notes.stops.map((stop) => stop.final)).toEqual([false, true]);
   });
 
@@ -232,10 +240,39 @@ describe('a process that misbehaves', () => {
     expect(notes.stops[0]?.error.message).toMatch('unread');
   });
 
-  it('cannot hold us up with a descendant that left its group and kept our pipes', async () => {
-    const launch = shell('setsid sleep 600 & echo ready; exec cat');
+  it('is ended and started again when it closes its stdout and lives on', async () => {
+    const launch = shell('echo "going dark" >&2; echo ready; exec >&-; exec sleep 600');
+    await using notes = supervise(launch, { limits: { restarts: 1 } });
+    await soon(() => expect(notes.stops.at(-1)?.final).toBe(true));
+    expect(notes.sends).toHaveLength(2);
+    expect(notes.lines).toEqual(['ready', 'ready']);
+    for (const { error } of notes.stops) {
+      expect(error.code).toBe('workload.exited');
+      expect(error.message).toBe('notes was ended: it closed its stdout. Its last words:\n  going dark');
+    }
+    expect(marked(launch.mark)).toEqual([]);
+  });
+
+  it('is told by its exit code when it closes its stdout just before it ends', async () => {
+    await using notes = supervise(shell('exec >&-; sleep 0.1; exit 7'));
+    await soon(() => expect(notes.stops).toHaveLength(1));
+    expect(notes.stops[0]?.error.message).toMatch('ended with exit code 7');
+  });
+
+  it('may do with its stdout what it likes when it answers elsewhere', async () => {
+    const script = 'echo ready; yes | tr -d "\\n" | head -c 300000; echo; echo done; exec >&-; exec sleep 600';
+    await using notes = supervise(shell(script), { stdout: 'free', limits: { lineBytes: 100_000 } });
+    await soon(() => expect(notes.lines).toEqual(['ready', 'done']));
+    await sleep(1_000);
+    expect(notes.stops).toEqual([]);
+    expect(notes.server.state()).toBe('running');
+  });
+
+  it('cannot hold us up with a descendant that left its group, hid its traces and kept our pipes', async () => {
+    const launch = shell('env -i "HIDDEN=$MARK" setsid sleep 600 & echo ready; exec cat');
     const notes = supervise(launch);
     await soon(() => expect(notes.lines).toEqual(['ready']));
+    await soon(() => expect(marked(`HIDDEN=${launch.mark}`)).toHaveLength(1));
     const began = performance.now();
     await notes[Symbol.asyncDispose]();
     expect(performance.now() - began).toBeLessThan(2_000);
@@ -265,6 +302,51 @@ describe('what a process started', () => {
     await soon(() => expect(left).toEqual([[]]));
   });
 
+  it('is gone after close even if it left the group, whether it heeds SIGTERM or not', async () => {
+    const launch = shell(
+      'setsid sleep 1000 & setsid sh -c "trap \\"\\" TERM; sleep 1000; sleep 1000" & echo ready; exec cat',
+    );
+    const notes = supervise(launch);
+    await soon(() => expect(notes.lines).toEqual(['ready']));
+    await soon(() => expect(marked(launch.mark)).toHaveLength(4));
+    await notes.server.close();
+    expect(marked(launch.mark)).toEqual([]);
+    await notes.guardian.close();
+  });
+
+  it('is gone when the process itself has crashed, even if it left the group', async () => {
+    const launch = shell('setsid sleep 1000 >/dev/null 2>&1 & echo ready; sleep 0.2; exit 3');
+    await using notes = supervise(launch);
+    await soon(() => expect(notes.stops).toMatchObject([{ error: { code: 'workload.exited' } }]));
+    expect(notes.stops[0]?.error.message).toMatch('exit code 3');
+    expect(marked(launch.mark)).toEqual([]);
+  });
+
+  it('is left alone when it belongs to another server', async () => {
+    const other = shell('setsid sleep 1000 & echo ready; exec cat');
+    await using first = supervise(other);
+    await soon(() => expect(first.lines).toEqual(['ready']));
+    await soon(() => expect(marked(other.mark)).toHaveLength(2));
+    const second = supervise(shell('setsid sleep 1000 & echo ready; exec cat'), { guardian: first.guardian });
+    await soon(() => expect(second.lines).toEqual(['ready']));
+    await second[Symbol.asyncDispose]();
+    expect(marked(other.mark)).toHaveLength(2);
+  });
+
+  it('gets a signal with its group or by its mark, never both', async () => {
+    const notes = supervise(shell('setsid sleep 1000 & echo ready; exec sleep 1000'));
+    await soon(() => expect(notes.lines).toEqual(['ready']));
+    const pid = known(notes.server.pid());
+    await soon(() => expect(readProc(pid, 'comm')).toBe('sleep\n'));
+    const kill = vi.spyOn(process, 'kill');
+    await notes[Symbol.asyncDispose]();
+    const told = kill.mock.calls.filter(([, signal]) => signal === 'SIGTERM').map(([target]) => target);
+    kill.mockRestore();
+    expect(told).toHaveLength(2);
+    expect(told).toContain(-pid);
+    expect(told).not.toContain(pid);
+  });
+
   it('gets the time to tidy up even if the process itself is already gone', async () => {
     const done = join(folder, 'tidied-up');
     const child = `trap 'sleep 0.2; echo tidy > ${done}; exit' TERM; echo ready; while :; do sleep 0.02; done`;
@@ -286,11 +368,28 @@ describe('what a process sees of us', () => {
     });
     await soon(() => expect(notes.lines).toContain('TOKEN=its-own'));
     expect(process.env.SALLYPORT_SECRET_X).toBe('ours-alone');
-    expect(notes.lines.join('\n')).not.toMatch(/SALLYPORT|ours-alone|VITEST/);
+    expect(notes.lines.join('\n')).not.toMatch(/ours-alone|VITEST/);
+    expect(notes.lines.filter((line) => line.includes('SALLYPORT'))).toEqual([
+      expect.stringMatching(/^SALLYPORT_GUARDED=[0-9a-f-]{36}\.\d+$/),
+    ]);
     const pid = known(notes.server.pid());
     await soon(() => expect(readProc(pid, 'comm')).toBe('cat\n'));
     // Its own three streams and no other; above all not the one whose end tells the guardian that we are gone.
     expect(openFiles(pid).filter((file) => !inherited.includes(file))).toHaveLength(3);
+  });
+
+  it('comes back on stdout as it was, with a mask to show it safely', async () => {
+    const launch = shell('printf "%s\\n" "key $KEY" "token $GITHUB_TOKEN" "mode $MODE"; exec cat', {
+      KEY: new Secret('hunter2\thunter2'),
+      GITHUB_TOKEN: 'plain-but-secret',
+      MODE: 'plain-text',
+    });
+    await using notes = supervise(launch);
+    await soon(() => expect(notes.lines).toHaveLength(3));
+    expect(notes.lines).toEqual(['key hunter2\thunter2', 'token plain-but-secret', 'mode plain-text']);
+    const [mask = String] = notes.masks;
+    expect(notes.lines.map((line) => mask(line))).toEqual(['key [secret]', 'token [secret]', 'mode plain-text']);
+    expect(notes.lines.map((line) => mask(line, 8))).toEqual(['key [secret]', 'token [secret]', 'mode pla']);
   });
 
   it('does not put secrets on its command line', async () => {
@@ -349,6 +448,22 @@ setInterval(() => { if (guardian.pid() !== last) console.log('guardian ' + (last
     await soon(() => expect(said).toContain('ready'));
     await soon(() => expect(guardiansOf(said)).toHaveLength(1));
     expect(marked(mark).length).toBeGreaterThanOrEqual(5);
+    await kill(gateway);
+    await soon(() => expect(marked(mark)).toEqual([]));
+    await soon(() => expect(guardiansOf(said).filter(isAlive)).toEqual([]));
+  });
+
+  it('that is killed takes along what left the groups of its servers', async () => {
+    const { gateway, said, mark } = await drive(
+      'strays',
+      `supervise('setsid sleep 1000 & setsid sh -c "trap \\'\\' TERM; sleep 1000; sleep 1000" & echo up; exec cat', {
+  line: () => console.log('ready'),
+});
+supervise('exec cat', { started: () => console.log('guardian ' + guardian.pid()) });`,
+    );
+    await soon(() => expect(said).toContain('ready'));
+    await soon(() => expect(guardiansOf(said)).toHaveLength(1));
+    await soon(() => expect(marked(mark)).toHaveLength(5));
     await kill(gateway);
     await soon(() => expect(marked(mark)).toEqual([]));
     await soon(() => expect(guardiansOf(said).filter(isAlive)).toEqual([]));

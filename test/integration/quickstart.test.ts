@@ -22,7 +22,7 @@ describe('the quickstart', () => {
         name: 'quickstart',
         url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
         backends: [
-          { name: 'everything', state: 'ready', tools: 13 },
+          { name: 'everything', state: 'ready', tools: 17 },
           { name: 'memory', state: 'ready', tools: 9 },
         ],
       },
@@ -33,7 +33,7 @@ describe('the quickstart', () => {
     await using session = await connectClient(url);
     const { tools } = await session.client.listTools();
     const names = tools.map(({ name }) => name);
-    expect(names).toHaveLength(22);
+    expect(names).toHaveLength(26);
     expect(names).toContain('everything_echo');
     expect(names).toContain('memory_read_graph');
     const echo = tools.find(({ name }) => name === 'everything_echo');

@@ -8,7 +8,8 @@ interface Options {
   readonly name?: string;
   readonly foreground?: boolean;
   readonly env: Readonly<Record<string, string>>;
-  readonly transport: 'stdio' | 'streamable-http';
+  readonly transport: 'stdio' | 'streamable-http' | 'sse';
+  readonly sessionMode: 'shared' | 'per-session';
   readonly host: string;
   readonly proxyPort: number;
   readonly targetPort?: number;
@@ -30,8 +31,13 @@ export function addRunCommand(program: Command, shell: Shell): void {
     .option('-e, --env <KEY=VALUE>', 'environment variable for the server, repeatable', addVariable, {})
     .addOption(
       new Option('--transport <transport>', 'how the server speaks MCP')
-        .choices(['stdio', 'streamable-http'])
+        .choices(['stdio', 'streamable-http', 'sse'])
         .default('stdio'),
+    )
+    .addOption(
+      new Option('--session-mode <mode>', 'one process of a stdio server for all clients, or one for each')
+        .choices(['shared', 'per-session'])
+        .default('shared'),
     )
     .addOption(hostOption())
     .option('--proxy-port <port>', 'port to listen on, 0 picks a free one', parsePort, 0)
@@ -49,13 +55,15 @@ export function addRunCommand(program: Command, shell: Shell): void {
           hint: 'add -f to stay in the foreground',
         });
       }
-      const { name, env, proxyPort, targetPort, format, transport, host, insecureAllowAnonymous } = options;
+      const { name, env, proxyPort, targetPort, format, transport, sessionMode, host, insecureAllowAnonymous } =
+        options;
       const { run } = await import('../../control/index.ts');
       await run(
         {
           server,
           args,
           transport,
+          sessionMode,
           host,
           insecureAllowAnonymous,
           port: proxyPort,

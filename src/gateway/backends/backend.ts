@@ -1,47 +1,70 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, type Log, SallyError, toSallyError } from '../../base/index.ts';
-import type { Backend, BackendState, ServerHello, Tool } from '../call.ts';
-import { shakeHands } from './handshake.ts';
-import type { Heard, Link, Talk } from './link.ts';
-import { listTools } from './tool-list.ts';
+import { type HeaderParam, headerParamsOf, type Params } from '../../mcp/index.ts';
+import {
+  type Answer,
+  type Backend,
+  type BackendEvents,
+  type BackendState,
+  type Call,
+  LIST_KINDS,
+  type Listing,
+  type ListKind,
+  read,
+} from '../call.ts';
+import { Attempt } from './attempt.ts';
+import { type BreakerPlan, createBreaker } from './breaker.ts';
+import { createConversations } from './conversations.ts';
+import { differing, EMPTY_LISTING, kindsOf, readListing } from './listing.ts';
+import { GATEWAY_IDENTITY, gatewayClient, OwnCall } from './own-call.ts';
+import type { HeaderParamsOf, Talk, Transport } from './talk.ts';
 
-export interface ConnectedBackend extends Backend {
+export interface ConnectedBackend extends Omit<Backend, 'request'> {
+  /** Sends a request for a call; `limit` is how long it may take without a word, in milliseconds. */
+  request(call: Call, method: string, params: Params, limit: number): Promise<Answer>;
   close(): Promise<void>;
 }
 
 export interface BackendOptions {
   readonly name: string;
-  /** How long one request may take, in milliseconds. */
-  readonly timeout: number;
+  readonly breaker: BreakerPlan;
   readonly version: string;
   readonly log: Log;
-}
-
-interface Connection {
-  readonly talk: Talk;
-  readonly hello: ServerHello;
 }
 
 /** How long opening a conversation may take: a package runner may have to download the server first. */
 const CONNECT_TIMEOUT = 180_000;
 /** How long a caller waits for a conversation that is being opened. */
 const PATIENCE = 10_000;
+const LIST_TIMEOUT = 30_000;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 30_000;
 
-/** Keeps one conversation with a server open, for all callers: opens it at once, and again whenever it breaks. */
-export function createBackend(options: BackendOptions, connect: (heard: Heard) => Link): ConnectedBackend {
+/**
+ * One server: the gateway's own conversation with it, through which we know what it offers, and the conversations of
+ * clients where the server keeps state for each. The own one is opened at once, and again whenever it breaks.
+ */
+export function createBackend(
+  options: BackendOptions,
+  connect: (headerParamsOf: HeaderParamsOf) => Transport,
+): ConnectedBackend {
   const { name, log } = options;
+  const own = gatewayClient(options.version);
   const closing = new AbortController();
-  const settled = Promise.withResolvers<BackendState>();
+  const settled = Promise.withResolvers<void>();
+  const watchers = new Set<BackendEvents>();
+  const breaker = createBreaker(options.breaker, Date.now);
+  const subscriptions = new Set<string>();
+  const headerParams = new Map<string, readonly HeaderParam[]>();
   let state: BackendState = { kind: 'connecting' };
-  let connection: PromiseWithResolvers<Connection>;
-  let open: Connection | undefined;
-  let known: readonly Tool[] | undefined;
+  let home: Talk | undefined;
+  let waiting: PromiseWithResolvers<Talk>;
+  let listing: Listing | undefined;
   let retryNow = new AbortController();
 
-  const link = connect((notification) => {
-    if (notification.method === 'notifications/tools/list_changed' && open) void refresh(open);
+  const transport = connect((tool) => headerParams.get(tool) ?? NO_PARAMS);
+  const conversations = createConversations(transport, own, (key, method, params) => {
+    for (const watcher of watchers) watcher.heard(key, method, params);
   });
   startOver();
   const running = keepOpen();
@@ -49,15 +72,17 @@ export function createBackend(options: BackendOptions, connect: (heard: Heard) =
   async function keepOpen(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; ) {
       try {
-        open = await openConversation();
+        const talk = await openHome();
         failures = 0;
-        become({ kind: 'ready', tools: known?.length ?? 0 });
-        log.info('backend connected', { backend: name, tools: known?.length ?? 0 });
-        connection.resolve(open);
-        const reason = await Promise.race([open.talk.ended, aborted(closing.signal)]);
+        home = talk;
+        breaker.succeeded();
+        become({ kind: 'ready' });
+        log.info('backend connected', { backend: name, revision: talk.hello.revision, tools: listing?.tools.length });
+        waiting.resolve(talk);
+        const reason = await Promise.race([talk.ended, aborted(closing.signal)]);
         if (closing.signal.aborted) return;
         log.warn('backend connection ended, opening it again', { backend: name, error: reason });
-        open = undefined;
+        home = undefined;
         state = { kind: 'connecting' };
         startOver();
       } catch (thrown) {
@@ -65,7 +90,10 @@ export function createBackend(options: BackendOptions, connect: (heard: Heard) =
         failures += 1;
         const error = toSallyError(thrown);
         log[failures === 1 ? 'error' : 'debug']('backend does not connect', { backend: name, error, hint: error.hint });
-        giveUpForNow(error);
+        home = undefined;
+        waiting.reject(error);
+        startOver();
+        become({ kind: 'down', error, since: state.kind === 'down' ? state.since : Date.now() });
         retryNow = new AbortController();
         const pause = Math.min(FIRST_RETRY * 2 ** (failures - 1), LAST_RETRY);
         await sleep(pause, undefined, { signal: AbortSignal.any([closing.signal, retryNow.signal]) }).catch(() => {});
@@ -73,60 +101,78 @@ export function createBackend(options: BackendOptions, connect: (heard: Heard) =
     }
   }
 
-  async function openConversation(): Promise<Connection> {
+  async function openHome(): Promise<Talk> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_TIMEOUT)]);
-    const talk = await link.dial(signal);
+    const talk = await transport.open({ client: own, identity: GATEWAY_IDENTITY, heard, home: true }, signal);
     try {
-      const hello = await Promise.race([shakeHands(name, talk, options.version, signal), endOf(talk)]);
-      known = await Promise.race([listTools(name, talk, hello, signal), endOf(talk)]);
-      return { talk, hello };
+      take(await readListing(name, talk, own, LIST_KINDS, signal));
+      for (const uri of subscriptions) await watchResource(talk, uri, 'resources/subscribe');
+      return talk;
     } catch (error) {
       await talk.close();
-      if (codeOf(error) === 'ABORT_ERR' || isTimeout(error))
-        throw new SallyError('backend.timeout', `${name} did not answer in time`);
       throw error;
     }
   }
 
-  /** A server that says its tools changed is asked again; if that fails the last good list stays. */
-  async function refresh({ talk, hello }: Connection): Promise<void> {
-    try {
-      known = await listTools(name, talk, hello, AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)]));
-      become({ kind: 'ready', tools: known.length });
-    } catch (error) {
-      log.warn('backend tools changed but cannot be listed, the last list stays', { backend: name, error });
+  function heard(method: string, params: Params): void {
+    const kinds = kindsOf(method);
+    if (kinds.length > 0) void refresh(kinds);
+    if (method === 'notifications/resources/updated' && typeof params.uri === 'string') {
+      for (const watcher of watchers) watcher.updated(params.uri, params);
     }
   }
 
-  /** Until an attempt succeeds, callers are told at once instead of waiting in line. */
-  function giveUpForNow(error: SallyError): void {
-    open = undefined;
-    connection.reject(error);
-    startOver();
-    become({ kind: 'down', error });
+  /** A server that says something changed is asked again; if that fails the last good list stays. */
+  async function refresh(kinds: readonly ListKind[]): Promise<void> {
+    if (!home) return;
+    try {
+      take(
+        await readListing(name, home, own, kinds, AbortSignal.any([closing.signal, AbortSignal.timeout(LIST_TIMEOUT)])),
+      );
+    } catch (error) {
+      log.warn('backend changed but cannot be listed, the last list stays', { backend: name, error });
+    }
   }
 
-  function startOver(): void {
-    connection = Promise.withResolvers();
-    connection.promise.catch(() => {}); // nobody may be waiting
+  function take(lists: Partial<Listing>): void {
+    const before = listing ?? EMPTY_LISTING;
+    listing = { ...before, ...lists };
+    const changed = differing(before, listing);
+    if (changed.includes('tools')) {
+      headerParams.clear();
+      for (const tool of listing.tools)
+        headerParams.set(String(tool.name), headerParamsOf(tool.inputSchema) ?? NO_PARAMS);
+    }
+    if (changed.length > 0) for (const watcher of watchers) watcher.changed(changed);
   }
 
   function become(next: BackendState): void {
     state = next;
-    settled.resolve(next);
+    settled.resolve();
   }
 
-  async function current(signal: AbortSignal): Promise<Connection> {
-    if (open) return open;
+  function startOver(): void {
+    waiting = Promise.withResolvers();
+    waiting.promise.catch(() => {}); // nobody may be waiting
+  }
+
+  /** The gateway's own conversation. While it is being opened callers wait a little; while the server is down they are told at once. */
+  async function current(): Promise<Talk> {
+    if (home) return home;
     if (state.kind === 'down') {
       retryNow.abort();
       throw unavailable(state.error);
     }
-    try {
-      return await within(connection.promise, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]));
-    } catch (error) {
-      throw unavailable(error);
-    }
+    return await Promise.race([
+      waiting.promise,
+      sleep(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(unavailable(undefined))),
+    ]);
+  }
+
+  async function talkFor(call: Call): Promise<Talk> {
+    const talk = home ?? (await current());
+    if (talk.hello.era === 'modern' || transport.shared) return talk;
+    return await conversations.of(call, AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)]));
   }
 
   /** Callers learn which server is away; why it is away may name inner addresses and stays in the log. */
@@ -134,57 +180,97 @@ export function createBackend(options: BackendOptions, connect: (heard: Heard) =
     return new SallyError('backend.unreachable', `the server ${name} is not available right now`, { cause });
   }
 
+  async function watchResource(
+    talk: Talk,
+    uri: string,
+    method: 'resources/subscribe' | 'resources/unsubscribe',
+  ): Promise<void> {
+    if (talk.subscribe) return await talk.subscribe([...subscriptions]);
+    const call = new OwnCall(method, { uri }, GATEWAY_IDENTITY, own, AbortSignal.timeout(LIST_TIMEOUT));
+    const told = read(await talk.request(call, method, { uri }));
+    if ('error' in told) throw new SallyError('call.unknown_resource', told.error.message, { data: { uri } });
+  }
+
+  async function attempt(call: Call, method: string, params: Params): Promise<Answer> {
+    try {
+      return await (await talkFor(call)).request(call, method, params);
+    } catch (error) {
+      if (codeOf(error) !== 'backend.session_lost') throw error;
+      conversations.drop(call.client.key);
+      // Asking again is safe for everything but a tool, which may already have done its work.
+      if (method === 'tools/call') throw error;
+      return await (await talkFor(call)).request(call, method, params);
+    }
+  }
+
   return {
     name,
-    state: () => state,
+    listing: () => listing,
+    hello: () => home?.hello,
+    state: () =>
+      breaker.open && state.kind === 'ready' ? { kind: 'down', error: tripped(name), since: Date.now() } : state,
     settled: () => settled.promise,
 
-    async request(method, params, identity, signal) {
-      const deadline = AbortSignal.timeout(options.timeout);
-      const either = AbortSignal.any([signal, deadline]);
-      const send = async () => (await current(signal)).talk.request(method, params, identity, either);
+    async request(call, method, params, limit) {
+      if (!breaker.admits()) throw tripped(name);
+      const bounded = new Attempt(call, name, limit);
       try {
-        return await send().catch((error: unknown) => {
-          // Asking again is safe for everything but a tool, which may already have done its work.
-          if (codeOf(error) === 'backend.session_lost' && method !== 'tools/call') return send();
-          throw error;
-        });
+        const answer = await attempt(bounded, method, params);
+        breaker.succeeded();
+        return answer;
       } catch (error) {
-        if (signal.aborted) throw error;
-        if (deadline.aborted)
-          throw new SallyError('backend.timeout', `the server ${name} did not answer in time`, { cause: error });
-        if (codeOf(error)?.startsWith('backend.')) throw error;
+        if (call.cancelled) throw call.cancelled;
+        const code = codeOf(error);
+        if (bounded.late || code?.startsWith('fetch.') || code?.startsWith('workload.')) breaker.failed();
+        if (code?.startsWith('backend.') || code?.startsWith('call.')) throw error;
         throw unavailable(error);
+      } finally {
+        bounded.done();
       }
     },
 
-    async tools(signal) {
-      if (known) return known;
-      await within(settled.promise, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)])).catch(() => {});
-      return known ?? [];
+    notify: (client, method, params) => conversations.notify(client.key, method, params),
+
+    async subscribe(uri) {
+      subscriptions.add(uri);
+      try {
+        await watchResource(await current(), uri, 'resources/subscribe');
+      } catch (error) {
+        subscriptions.delete(uri);
+        throw error;
+      }
     },
 
-    async hello(signal) {
-      return (await current(signal)).hello;
+    async unsubscribe(uri) {
+      if (subscriptions.delete(uri) && home) await watchResource(home, uri, 'resources/unsubscribe');
     },
+
+    watch(events) {
+      watchers.add(events);
+      return () => watchers.delete(events);
+    },
+
+    forget: (key) => conversations.drop(key),
 
     async close() {
       closing.abort();
-      await open?.talk.close();
-      await link.close();
+      await conversations.close();
+      await home?.close();
+      await transport.close();
       await running;
-      giveUpForNow(new SallyError('listener.draining', `the server ${name} is being stopped`));
+      state = {
+        kind: 'down',
+        error: new SallyError('listener.draining', `the server ${name} is being stopped`),
+        since: Date.now(),
+      };
     },
   };
 }
 
-/** Rejects when the conversation ends, to be raced against a wait that would not notice. */
-async function endOf(talk: Talk): Promise<never> {
-  throw await talk.ended;
-}
+const NO_PARAMS: readonly HeaderParam[] = [];
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof DOMException && error.name === 'TimeoutError';
+function tripped(name: string): SallyError {
+  return new SallyError('backend.unreachable', `the server ${name} failed too often and is left alone for a while`);
 }
 
 function aborted(signal: AbortSignal): Promise<unknown> {
@@ -192,8 +278,4 @@ function aborted(signal: AbortSignal): Promise<unknown> {
     if (signal.aborted) resolve(signal.reason);
     signal.addEventListener('abort', () => resolve(signal.reason), { once: true });
   });
-}
-
-function within<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return Promise.race([promise, aborted(signal).then((reason) => Promise.reject(reason))]);
 }

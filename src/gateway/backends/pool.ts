@@ -3,9 +3,10 @@ import type { Log, SallyError } from '../../base/index.ts';
 import { type BackendPlan, keyOf, type WorkloadKey } from '../../plan/index.ts';
 import type { Backend, Credential } from '../call.ts';
 import { type ConnectedBackend, createBackend } from './backend.ts';
-import type { Heard, Link } from './link.ts';
-import { createStdioLink, type ProcessListener } from './stdio.ts';
-import { createHttpLink } from './streamable-http.ts';
+import { createHttpTransport } from './http.ts';
+import { createSseTransport } from './http-sse.ts';
+import { createStdioTransport, type ProcessListener } from './stdio.ts';
+import type { HeaderParamsOf, Transport } from './talk.ts';
 import { untilListening } from './until-listening.ts';
 
 /** Starts the process that a plan names. */
@@ -42,13 +43,18 @@ export function createBackendPool(parts: PoolParts): BackendPool {
 
   return {
     lease(plan, credential) {
-      const key = keyOf(plan);
+      // How patient a user of the connection is does not make it another connection.
+      const { timeout, ...connection } = plan;
+      const key = keyOf(connection);
       const entry = entries.get(key) ?? { backend: open(plan, credential, parts), users: 0 };
       entries.set(key, entry);
       entry.users += 1;
       let released = false;
       return {
-        backend: entry.backend,
+        backend: {
+          ...entry.backend,
+          request: (call, method, params) => entry.backend.request(call, method, params, timeout),
+        },
         async release() {
           if (released) return;
           released = true;
@@ -69,43 +75,66 @@ export function createBackendPool(parts: PoolParts): BackendPool {
 }
 
 function open(plan: BackendPlan, credential: Credential, parts: PoolParts): ConnectedBackend {
+  const { name, breaker } = plan;
   const { version, log } = parts;
-  return createBackend({ name: plan.name, timeout: plan.timeout, version, log }, (heard) =>
-    connect(plan, credential, parts, heard),
+  return createBackend({ name, breaker, version, log }, (headerParamsOf) =>
+    connect(plan, credential, parts, headerParamsOf),
   );
 }
 
-function connect({ name, target }: BackendPlan, credential: Credential, parts: PoolParts, heard: Heard): Link {
-  switch (target.kind) {
-    case 'stdio':
-      return createStdioLink(name, (listener) => parts.startWorkload(target.workload, listener), heard);
-    case 'streamable-http': {
-      const http = createHttpClient({ range: target.addresses, ...(target.ca === undefined ? {} : { ca: target.ca }) });
-      const link = createHttpLink({ name, url: target.url, headers: target.headers }, { http, credential, heard });
-      return target.workload === undefined ? link : withProcess(link, target.url, name, target.workload, parts);
-    }
+function connect(
+  plan: BackendPlan,
+  credential: Credential,
+  parts: PoolParts,
+  headerParamsOf: HeaderParamsOf,
+): Transport {
+  const { name, target, revision: pin } = plan;
+  const { log } = parts;
+  if (target.kind === 'stdio') {
+    const { workload, shared } = target;
+    return createStdioTransport({ name, pin, shared, start: (listener) => parts.startWorkload(workload, listener) });
   }
+  const http = createHttpClient({ range: target.addresses, ...(target.ca === undefined ? {} : { ca: target.ca }) });
+  const transport =
+    target.kind === 'sse'
+      ? createSseTransport({ ...target, name }, { http, credential, log })
+      : createHttpTransport({ ...target, name }, { http, credential, pin, log, headerParamsOf });
+  return target.workload === undefined ? transport : withProcess(transport, target.url, name, target.workload, parts);
 }
 
-/** A server of ours that speaks HTTP: the process starts with the link and ends with it; what it prints is log. */
-function withProcess(link: Link, url: string, name: string, workload: WorkloadKey, parts: PoolParts): Link {
+/** A server of ours that speaks HTTP: the process starts with the transport and ends with it, and a conversation ends with the process. */
+function withProcess(
+  transport: Transport,
+  url: string,
+  name: string,
+  workload: WorkloadKey,
+  parts: PoolParts,
+): Transport {
   let failure: SallyError | undefined;
+  let stopped = Promise.withResolvers<SallyError>();
+  let mask = (text: string, length?: number): string => text.slice(0, length);
   const process = parts.startWorkload(workload, {
-    started: () => {
+    started: (_send, masked) => {
       failure = undefined;
+      mask = masked;
     },
-    line: (line) => parts.log.debug('server says', { server: name, line }),
+    line: (line) => parts.log.debug('server says', { server: name, line: mask(line, 2_000) }),
     stopped: (error) => {
       failure = error;
+      stopped.resolve(error);
+      stopped = Promise.withResolvers();
     },
   });
   return {
-    async dial(signal) {
+    shared: transport.shared,
+    async open(opening, signal) {
+      const { promise: gone } = stopped;
       await untilListening(new URL(url), signal, () => failure);
-      return link.dial(signal);
+      const talk = await transport.open(opening, signal);
+      return { ...talk, ended: Promise.race([talk.ended, gone]) };
     },
     async close() {
-      await link.close();
+      await transport.close();
       await process.close();
     },
   };

@@ -1,173 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SallyError } from '../../base/index.ts';
-import {
-  isNotification,
-  isRequest,
-  type Params,
-  parseMessage,
-  type RpcMessage,
-  type RpcResponse,
-} from '../../mcp/index.ts';
-import type { Answer } from '../call.ts';
-import type { Heard, Link, Talk } from './link.ts';
+import { type Params, parseMessage, type RpcMessage } from '../../mcp/index.ts';
+import { type Answer, type Call, read, type ServerHello } from '../call.ts';
+import { type Ask, discover, initialize } from './handshake.ts';
+import { createMultiplex, type Multiplex } from './multiplex.ts';
+import { OwnCall } from './own-call.ts';
+import { answerRounds } from './rounds.ts';
+import type { Heard, Opening, Talk, Transport } from './talk.ts';
+import { forLegacyClient, forLegacyServer, forModernClient, forModernServer } from './translate.ts';
 
 /** What the process behind a stdio server tells us. */
 export interface ProcessListener {
-  started(send: (line: string) => void): void;
+  /** `mask` takes the server's secrets out of a text that somebody will read. */
+  started(send: (line: string) => void, mask: (text: string, length?: number) => string): void;
   line(line: string): void;
   stopped(error: SallyError, final: boolean): void;
 }
 
-/** Starts the process of a workload and keeps it running. Ending it is its caller's duty. */
+/** Starts a process and keeps it running. Ending it is its caller's duty. */
 export type StartProcess = (listener: ProcessListener) => { close(): Promise<void> };
+
+export type RevisionPin = 'auto' | 'legacy' | '2026-07-28';
 
 /** Lines of noise we bear before the server has said one MCP message. Some print a banner; none prints twenty. */
 const NOISE_LIMIT = 20;
+/** How much of the noise is shown, in characters. */
+const SAMPLE = 120;
+/** A server of a stateful revision may not answer `server/discover` at all. */
+const PROBE_SILENCE = 2_000;
 
-/** A server that speaks MCP on its stdin and stdout. The process runs as long as the link; each restart is a new conversation. */
-export function createStdioLink(name: string, start: StartProcess, heard: Heard): Link {
-  let talk: StdioTalk | undefined;
-  let final: SallyError | undefined;
+export interface StdioOptions {
+  readonly name: string;
+  readonly pin: RevisionPin;
+  /** One process for everybody, or one for each client. */
+  readonly shared: boolean;
+  readonly start: StartProcess;
+}
+
+/** Servers that speak MCP on their stdin and stdout. */
+export function createStdioTransport(options: StdioOptions): Transport {
+  const { name, pin, shared, start } = options;
+  // Some servers die of a request they do not know. What a process taught us is remembered for the next one.
+  let era: RevisionPin = pin;
+  const lines = new Set<ProcessLine>();
+
+  async function hello(multiplex: Multiplex, opening: Opening, signal: AbortSignal): Promise<ServerHello> {
+    const ask: Ask = (call, method, params) => multiplex.request(call, method, params);
+    if (era !== 'legacy') {
+      era = era === 'auto' ? 'legacy' : era; // until the server says otherwise
+      const found = await probe(ask, opening, signal, multiplex);
+      if (found.era === 'modern') era = '2026-07-28';
+      return found;
+    }
+    return await shakeHands(ask, opening, signal, multiplex);
+  }
+
+  async function shakeHands(
+    ask: Ask,
+    opening: Opening,
+    signal: AbortSignal,
+    multiplex: Multiplex,
+  ): Promise<ServerHello> {
+    const found = await initialize(name, ask, shared ? anybody(opening) : opening.client, opening.identity, signal);
+    multiplex.notify('notifications/initialized', {});
+    return found;
+  }
+
+  /** Asks for the stateless revision first. A server that stays silent may not know the method, or may still be starting: then both are asked. */
+  async function probe(ask: Ask, opening: Opening, signal: AbortSignal, multiplex: Multiplex): Promise<ServerHello> {
+    const discovered = discover(ask, opening.client, opening.identity, signal);
+    discovered.catch(() => {});
+    const early = await Promise.race([discovered, sleep(PROBE_SILENCE, 'silent' as const, { ref: false })]);
+    if (typeof early === 'object') return early;
+    if (pin === '2026-07-28') return (await discovered) ?? Promise.reject(notModern());
+    if (early !== 'silent') return await shakeHands(ask, opening, signal, multiplex);
+    const either = [
+      discovered.then((found) => found ?? Promise.reject(notModern())),
+      shakeHands(ask, opening, signal, multiplex),
+    ];
+    return await Promise.any(either).catch((error: AggregateError) => Promise.reject(error.errors.at(-1)));
+  }
+
+  function notModern(): SallyError {
+    return new SallyError('backend.protocol', `${name} does not speak MCP 2026-07-28`);
+  }
+
+  /** The shared process is started again by its supervisor; one that was given up is asked for anew. */
+  function lineFor(opening: Opening): ProcessLine {
+    const [common] = lines;
+    if (shared && common && !common.over()) return common;
+    const line = openLine(name, start, opening.heard);
+    lines.add(line);
+    return line;
+  }
+
+  async function drop(line: ProcessLine): Promise<void> {
+    lines.delete(line);
+    await line.close();
+  }
+
+  return {
+    shared,
+    async open(opening, signal) {
+      for (const line of lines) if (line.over()) await drop(line);
+      const line = lineFor(opening);
+      try {
+        const multiplex = await line.ready(signal);
+        const gone = multiplex.ended.then((error) => Promise.reject(error));
+        const said = await Promise.race([hello(multiplex, opening, signal), gone]);
+        // A process of one client is not started again without it: what it knew is gone.
+        if (!shared) void multiplex.ended.then(() => drop(line));
+        return toTalk(said, opening, multiplex, shared ? async () => {} : () => drop(line));
+      } catch (error) {
+        const noise = line.noise();
+        if (!shared || noise) await drop(line);
+        throw noise ?? error;
+      }
+    },
+    async close() {
+      await Promise.all([...lines].map(drop));
+    },
+  };
+}
+
+/** A shared process is told of everything that could be asked; who really is asked decides itself with each call. */
+function anybody({ client }: Opening): Opening['client'] {
+  return { ...client, capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } };
+}
+
+function toTalk(said: ServerHello, opening: Opening, multiplex: Multiplex, close: () => Promise<void>): Talk {
+  const { notify, ended } = multiplex;
+  if (said.era === 'legacy') {
+    const request = async (call: Call, method: string, params: Params): Promise<Answer> => {
+      const told = read(await multiplex.request(call, method, forLegacyServer(call, params)));
+      return call.client.era === 'modern' ? forModernClient(told, method) : told;
+    };
+    return { hello: said, request, notify, ended, close };
+  }
+  const request = async (call: Call, method: string, params: Params): Promise<Answer> => {
+    const send = async (next: Params) => read(await multiplex.request(call, method, forModernServer(call, next)));
+    return call.client.era === 'modern' ? send(params) : forLegacyClient(await answerRounds(call, params, send));
+  };
+  const listening = createListening(opening, multiplex);
+  if (opening.home) listening.to([]);
+  return { hello: said, request, notify, ended, close, subscribe: async (uris) => listening.to(uris) };
+}
+
+/** The one request that stays open so that a stateless server tells us of changes. To hear of others, a new one replaces it. */
+function createListening({ client, identity }: Opening, multiplex: Multiplex): { to(uris: readonly string[]): void } {
+  let current: AbortController | undefined;
+  return {
+    to(uris) {
+      const before = current;
+      current = new AbortController();
+      const wishes = uris.length > 0 ? { resourceSubscriptions: uris } : {};
+      const notifications = { toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, ...wishes };
+      const call = new OwnCall('subscriptions/listen', { notifications }, identity, client, current.signal);
+      // It ends when the server, the process or the next one ends it; in each case there is nothing to say.
+      multiplex.request(call, call.method, forModernServer(call, call.params)).catch(() => {});
+      before?.abort();
+    },
+  };
+}
+
+interface ProcessLine {
+  /** The conversation with the running process, or with the next one that starts. */
+  ready(signal: AbortSignal): Promise<Multiplex>;
+  /** The error to show instead of an exit code, when the server only ever wrote things that are not MCP. */
+  noise(): SallyError | undefined;
+  /** The process ended and will not be started again. */
+  over(): boolean;
+  close(): Promise<void>;
+}
+
+function openLine(name: string, start: StartProcess, heard: Heard): ProcessLine {
+  let multiplex: Multiplex | undefined;
+  let waiting: { resolve(multiplex: Multiplex): void; reject(error: SallyError): void }[] = [];
+  let noise: string[] = [];
+  let understood = false;
+  let over = false;
   let lastError: SallyError | undefined;
-  let waiting: { resolve(talk: Talk): void; reject(error: SallyError): void }[] = [];
+  let mask = (text: string, length?: number): string => text.slice(0, length);
 
   const process = start({
-    started(send) {
-      talk = createTalk(name, send, heard);
-      for (const waiter of waiting.splice(0)) waiter.resolve(talk);
+    started(send, masked) {
+      [noise, understood] = [[], false];
+      mask = masked;
+      multiplex = createMultiplex(send, heard);
+      for (const waiter of waiting.splice(0)) waiter.resolve(multiplex);
     },
-    line: (line) => talk?.receive(line),
-    stopped(error, isFinal) {
-      lastError = talk?.noise() ?? error;
-      talk?.end(lastError);
-      talk = undefined;
-      if (isFinal) final = lastError;
+    line(line) {
+      const message = understand(line);
+      if (message) multiplex?.receive(message);
+    },
+    stopped(error, final) {
+      lastError = whyNoise() ?? error;
+      over = final;
+      multiplex?.end(lastError);
+      multiplex = undefined;
       for (const waiter of waiting.splice(0)) waiter.reject(lastError);
     },
   });
 
+  function understand(line: string): RpcMessage | undefined {
+    try {
+      const message = parseMessage(line);
+      understood = true;
+      return message;
+    } catch {
+      if (understood || noise.push(line) < NOISE_LIMIT) return undefined;
+      multiplex?.end(notMcp(name, mask(noise[0] ?? '', SAMPLE)));
+      return undefined;
+    }
+  }
+
+  function whyNoise(): SallyError | undefined {
+    return !understood && noise.length > 0 ? notMcp(name, mask(noise[0] ?? '', SAMPLE)) : undefined;
+  }
+
   return {
-    dial(signal) {
-      if (final) return Promise.reject(final);
-      if (talk) return Promise.resolve(talk);
+    ready(signal) {
+      if (multiplex) return Promise.resolve(multiplex);
       return new Promise((resolve, reject) => {
         const waiter = { resolve, reject };
         waiting.push(waiter);
-        signal.addEventListener(
-          'abort',
-          () => {
-            waiting = waiting.filter((other) => other !== waiter);
-            reject(lastError ?? new SallyError('backend.timeout', `${name} did not start in time`));
-          },
-          { once: true },
-        );
+        const late = (): void => {
+          waiting = waiting.filter((other) => other !== waiter);
+          reject(lastError ?? new SallyError('backend.timeout', `${name} did not start in time`));
+        };
+        if (signal.aborted) late();
+        else signal.addEventListener('abort', late, { once: true });
       });
     },
+    noise: whyNoise,
+    over: () => over,
     close: () => process.close(),
   };
 }
 
-interface StdioTalk extends Talk {
-  receive(line: string): void;
-  end(error: SallyError): void;
-  /** The error to show instead of an exit code, when the server only ever wrote things that are not MCP. */
-  noise(): SallyError | undefined;
-}
-
-function createTalk(name: string, send: (line: string) => void, heard: Heard): StdioTalk {
-  const pending = new Map<number, { resolve(answer: Answer): void; reject(error: SallyError): void }>();
-  const ended = Promise.withResolvers<SallyError>();
-  let over: SallyError | undefined;
-  let nextId = 1;
-  let understood = false;
-  const noise: string[] = [];
-
-  function end(error: SallyError): void {
-    if (over) return;
-    over = error;
-    ended.resolve(error);
-    for (const { reject } of pending.values()) reject(error);
-    pending.clear();
-  }
-
-  function accept(message: RpcMessage): void {
-    if (isNotification(message)) heard(message);
-    else if (isRequest(message)) send(JSON.stringify(answerTo(message.id, message.method)));
-    else if (typeof message.id === 'number') settle(message.id, message);
-  }
-
-  function settle(id: number, message: RpcResponse): void {
-    const waiter = pending.get(id);
-    // An answer nobody waits for: its caller gave up, or the server counts differently than we do.
-    if (!waiter) return;
-    pending.delete(id);
-    waiter.resolve(message.error ? { error: message.error } : { result: message.result ?? {} });
-  }
-
-  return {
-    ended: ended.promise,
-    end,
-    noise: () => (!understood && noise.length > 0 ? notMcp(name, noise) : undefined),
-
-    receive(line) {
-      if (line.trim() === '') return;
-      let message: RpcMessage;
-      try {
-        message = parseMessage(line);
-      } catch {
-        if (understood) return;
-        noise.push(line);
-        if (noise.length >= NOISE_LIMIT) end(notMcp(name, noise));
-        return;
-      }
-      understood = true;
-      accept(message);
-    },
-
-    request(method, params, _identity, signal) {
-      if (over) return Promise.reject(over);
-      const id = nextId++;
-      return new Promise((resolve, reject) => {
-        const onAbort = (): void => {
-          pending.delete(id);
-          // The handshake is the one request that may not be cancelled (MCP lifecycle).
-          if (method !== 'initialize')
-            send(line('notifications/cancelled', { requestId: id, reason: 'the caller gave up' }));
-          reject(noise.length > 0 && !understood ? notMcp(name, noise) : signal.reason);
-        };
-        if (signal.aborted) return reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        const done = <T>(then: (value: T) => void) => {
-          return (value: T): void => {
-            signal.removeEventListener('abort', onAbort);
-            then(value);
-          };
-        };
-        pending.set(id, { resolve: done(resolve), reject: done(reject) });
-        send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-      });
-    },
-
-    async notify(method, params) {
-      if (!over) send(line(method, params));
-    },
-
-    // The conversation ends with the process, which belongs to the link.
-    async close() {},
-  };
-}
-
-/** A server may ask whether we live. What it asks of a client's user cannot be passed on while the process is shared. */
-function answerTo(id: string | number, method: string): object {
-  if (method === 'ping') return { jsonrpc: '2.0', id, result: {} };
-  return { jsonrpc: '2.0', id, error: { code: -32601, message: `${method} is not available through this gateway` } };
-}
-
-function line(method: string, params: Params): string {
-  return JSON.stringify({ jsonrpc: '2.0', method, params });
-}
-
-function notMcp(name: string, noise: readonly string[]): SallyError {
-  const sample = (noise[0] ?? '').slice(0, 120);
+function notMcp(name: string, sample: string): SallyError {
   return new SallyError(
     'workload.not_mcp',
     `${name} wrote something on stdout that is not MCP: ${JSON.stringify(sample)}`,

@@ -1,29 +1,48 @@
 import { isObject, type Params } from '../../mcp/index.ts';
-import type { ServerHello } from '../call.ts';
+import type { Backend, ServerHello } from '../call.ts';
 
-/** What a virtual server says about itself: its own name, and only what it really does. */
-export function ownGreeting(name: string, version: string): Params {
-  return { capabilities: { tools: {} }, serverInfo: { name, title: `${name} (Sallyport)`, version } };
+export interface Greeting {
+  readonly capabilities: Params;
+  readonly serverInfo: Params;
+  readonly instructions?: string;
 }
 
-/** Capabilities that need messages from the server outside of an answer. They are not announced until they are carried. */
-const UNSOLICITED = ['listChanged', 'subscribe'];
-const CARRIED = ['tools', 'resources', 'prompts', 'completions'];
-
-/** What a single server says about itself, less the capabilities that would promise more than passes through. */
-export function sharedGreeting(hello: ServerHello, version: string): Params {
-  const kept = CARRIED.filter((name) => name in hello.capabilities).map((name) => [
-    name,
-    withoutUnsolicited(hello.capabilities[name]),
-  ]);
+/** What one server says about itself, less what does not pass through. */
+export function greetingOf(hello: ServerHello, version: string): Greeting {
   return {
-    capabilities: Object.fromEntries(kept),
+    capabilities: mergeCapabilities([hello]),
     serverInfo: 'name' in hello.serverInfo ? hello.serverInfo : { name: 'sallyport', version },
     ...(hello.instructions === undefined ? {} : { instructions: hello.instructions }),
   };
 }
 
-function withoutUnsolicited(capability: unknown): Params {
-  if (!isObject(capability)) return {};
-  return Object.fromEntries(Object.entries(capability).filter(([name]) => !UNSOLICITED.includes(name)));
+/** What many servers say together: what at least one of them can do, and each one's instructions under its name. */
+export function greetingOfAll(name: string, version: string, backends: readonly Backend[]): Greeting {
+  const hellos = backends.flatMap((backend) => {
+    const hello = backend.hello();
+    return hello ? [{ backend: backend.name, hello }] : [];
+  });
+  const instructions = hellos
+    .filter(({ hello }) => hello.instructions !== undefined)
+    .map(({ backend, hello }) => `## ${backend}\n\n${hello.instructions}`);
+  return {
+    capabilities: mergeCapabilities(hellos.map(({ hello }) => hello)),
+    serverInfo: { name, title: `${name} (Sallyport)`, version },
+    ...(instructions.length === 0 ? {} : { instructions: instructions.join('\n\n') }),
+  };
+}
+
+/** Changes are told whether or not the servers tell them: a backend may join, leave or come back. */
+function mergeCapabilities(hellos: readonly ServerHello[]): Params {
+  const any = (name: string): boolean => hellos.some(({ capabilities }) => isObject(capabilities[name]));
+  const subscribe = hellos.some(
+    ({ capabilities }) => isObject(capabilities.resources) && capabilities.resources.subscribe === true,
+  );
+  return {
+    ...(any('tools') ? { tools: { listChanged: true } } : {}),
+    ...(any('resources') ? { resources: { listChanged: true, ...(subscribe ? { subscribe: true } : {}) } } : {}),
+    ...(any('prompts') ? { prompts: { listChanged: true } } : {}),
+    ...(any('completions') ? { completions: {} } : {}),
+    ...(any('logging') ? { logging: {} } : {}),
+  };
 }

@@ -1,79 +1,154 @@
-import { type Log, SallyError } from '../../base/index.ts';
-import { agreeOnRevision, type Params } from '../../mcp/index.ts';
-import type { NamingPlan } from '../../plan/index.ts';
-import type { Answer, Backend, Call, Handle } from '../call.ts';
-import { createCatalogue } from './catalogue.ts';
-import { ownGreeting, sharedGreeting } from './greeting.ts';
+import { type Log, SallyError, type Sealer } from '../../base/index.ts';
+import type { Params } from '../../mcp/index.ts';
+import type { AggregationPlan } from '../../plan/index.ts';
+import type { Answer, Backend, Call, Client, ListKind } from '../call.ts';
+import { createForward } from './forward.ts';
+import type { Greeting } from './greeting.ts';
+import { createMany } from './many.ts';
+import { createSingle } from './single.ts';
 
 export interface HubPlan {
   readonly name: string;
-  readonly naming: NamingPlan;
+  readonly aggregation: AggregationPlan;
 }
 
 export interface HubParts {
   readonly version: string;
   readonly log: Log;
+  readonly sealer: Sealer;
 }
 
-/** Where a call meets the backends: one that is passed through as it is, or many that look like one. */
-export function createHub(plan: HubPlan, backends: readonly Backend[], parts: HubParts): Handle {
-  const [only] = backends;
-  const members = plan.naming.kind === 'bare' && only ? passThrough(only, parts) : aggregate(plan, backends, parts);
-
-  return async function hub(call) {
-    // Nothing a client announces today concerns a backend: conversations with backends are the gateway's own.
-    if (call.id === undefined) return { kind: 'accepted' };
-    const answer = await answerOf(call, members);
-    return { kind: 'unary', message: { jsonrpc: '2.0', id: call.id, ...answer } };
-  };
+export interface HubEvents {
+  changed(kinds: ReadonlySet<ListKind>): void;
+  updated(uri: string, params: Params): void;
+  heard(key: string, method: string, params: Params): void;
 }
 
-interface Members {
-  greet(call: Call): Promise<Params>;
+/** One backend or many, as one server. */
+export interface Members {
+  greeting(): Greeting;
   answer(call: Call): Promise<Answer>;
+  /** The backend that has a resource. */
+  ownerOf(uri: string): Backend;
+  /** What the backends list has changed. */
+  changed(): void;
 }
 
-async function answerOf(call: Call, members: Members): Promise<Answer> {
-  switch (call.method) {
-    case 'initialize':
-      return {
-        result: { protocolVersion: agreeOnRevision(call.params.protocolVersion), ...(await members.greet(call)) },
-      };
-    case 'ping':
-      return { result: {} };
-    default:
-      return members.answer(call);
-  }
+/** Where a call meets the backends. */
+export interface Hub {
+  greeting(): Promise<Greeting>;
+  answer(call: Call): Promise<Answer>;
+  notice(client: Client, method: string, params: Params): void;
+  subscribe(uri: string): Promise<void>;
+  unsubscribe(uri: string): void;
+  watch(events: HubEvents): () => void;
+  forget(key: string): void;
+  onClose(listener: () => void): void;
+  /** Nobody new comes: those who only listen are sent away. */
+  retire(): void;
+  close(): void;
 }
 
-/** One backend: nothing is renamed, and methods we have never heard of reach it too. */
-function passThrough(backend: Backend, { version }: HubParts): Members {
+/** A client that connects before the servers do waits this long for them, in milliseconds. */
+const PATIENCE = 5_000;
+
+export function createHub(plan: HubPlan, backends: readonly Backend[], parts: HubParts): Hub {
+  const forward = createForward(parts.sealer, Date.now);
+  const [only] = backends;
+  const members =
+    plan.aggregation.kind === 'single' && only
+      ? createSingle(only, forward, parts.version)
+      : createMany(
+          plan.name,
+          backends,
+          plan.aggregation.kind === 'many' ? plan.aggregation : undefined,
+          forward,
+          parts,
+        );
+  const watchers = new Set<HubEvents>();
+  const closing = new Set<() => void>();
+  const subscriptions = new Map<string, { readonly backend: Backend; users: number }>();
+
+  const stops = backends.map((backend) =>
+    backend.watch({
+      changed(kinds) {
+        members.changed();
+        for (const watcher of [...watchers]) watcher.changed(new Set(kinds));
+      },
+      updated(uri, params) {
+        for (const watcher of [...watchers]) watcher.updated(uri, params);
+      },
+      heard(key, method, params) {
+        for (const watcher of [...watchers]) watcher.heard(key, method, params);
+      },
+    }),
+  );
+
   return {
-    greet: async (call) => sharedGreeting(await backend.hello(call.signal), version),
-    answer: (call) => backend.request(call.method, call.params, call.identity, call.signal),
-  };
-}
-
-/** Many backends: their tools in one list, each call sent to the one that owns the tool. */
-function aggregate(plan: HubPlan, backends: readonly Backend[], { version, log }: HubParts): Members {
-  const catalogue = createCatalogue(backends, plan.naming, log);
-  return {
-    greet: async () => ownGreeting(plan.name, version),
-    async answer(call) {
-      switch (call.method) {
-        case 'tools/list':
-          return { result: { tools: (await catalogue(call.signal)).tools } };
-        case 'tools/call': {
-          const { name } = call.params;
-          if (typeof name !== 'string')
-            throw new SallyError('call.invalid_params', 'tools/call needs the name of a tool');
-          const route = (await catalogue(call.signal)).routes.get(name);
-          if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${name}`);
-          return route.backend.request('tools/call', { ...call.params, name: route.name }, call.identity, call.signal);
-        }
-        default:
-          throw new SallyError('call.unknown_method', `Method not found: ${call.method}`);
+    async greeting() {
+      if (backends.some((backend) => backend.state().kind === 'connecting')) {
+        await Promise.race([Promise.all(backends.map((backend) => backend.settled())), delay(PATIENCE)]);
+      }
+      return members.greeting();
+    },
+    answer: (call) => members.answer(call),
+    notice(client, method, params) {
+      // Conversations with backends are opened by us; only what concerns the user's side of them is passed on.
+      if (method === 'notifications/roots/list_changed')
+        for (const backend of backends) backend.notify(client, method, params);
+    },
+    async subscribe(uri) {
+      const known = subscriptions.get(uri);
+      if (known) {
+        known.users += 1;
+        return;
+      }
+      const entry = { backend: members.ownerOf(uri), users: 1 };
+      subscriptions.set(uri, entry);
+      try {
+        await entry.backend.subscribe(uri);
+      } catch (error) {
+        subscriptions.delete(uri);
+        throw error;
       }
     },
+    unsubscribe(uri) {
+      const known = subscriptions.get(uri);
+      if (!known) return;
+      known.users -= 1;
+      if (known.users > 0) return;
+      subscriptions.delete(uri);
+      known.backend
+        .unsubscribe(uri)
+        .catch((error: unknown) => parts.log.debug('a server could not be told to stop', { uri, error }));
+    },
+    watch(events) {
+      watchers.add(events);
+      return () => watchers.delete(events);
+    },
+    forget(key) {
+      for (const backend of backends) backend.forget(key);
+    },
+    onClose(listener) {
+      closing.add(listener);
+    },
+    retire() {
+      for (const listener of closing) listener();
+      closing.clear();
+    },
+    close() {
+      for (const stop of stops) stop();
+      for (const [uri, { backend }] of subscriptions) backend.unsubscribe(uri).catch(() => {});
+      subscriptions.clear();
+      watchers.clear();
+    },
   };
+}
+
+export function unknownResource(uri: string): SallyError {
+  return new SallyError('call.unknown_resource', `Resource not found: ${uri}`, { data: { uri } });
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds).unref());
 }

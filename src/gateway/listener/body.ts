@@ -4,16 +4,38 @@ import { SallyError } from '../../base/index.ts';
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** The whole body as text. A declared length over the limit is refused unread, an undeclared one as soon as it gets there. */
-export async function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTES): Promise<string> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+export function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTES): Promise<string> {
+  if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  return new Promise((resolve, reject) => {
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.byteLength;
+      if (size > limit) {
+        request.pause();
+        reject(tooLarge(limit));
+      } else if (!first) first = chunk;
+      else if (more) more.push(chunk);
+      else more = [first, chunk];
+    });
+    request.on('end', () => {
+      try {
+        resolve(decode(more ? Buffer.concat(more) : (first ?? Buffer.alloc(0))));
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+    request.on('error', reject);
+  });
+}
+
+/** Bytes that are not UTF-8 would be replaced by question marks, and what we checked would not be what was sent. */
+function decode(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (text.includes('\ufffd') && !bytes.includes('\ufffd'))
+    throw new SallyError('call.parse_error', 'the body is not UTF-8');
+  return text;
 }
 
 function tooLarge(limit: number): SallyError {

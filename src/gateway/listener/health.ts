@@ -9,7 +9,9 @@ import type { Guard } from './guard.ts';
 export function answerHealth(guard: Guard, request: IncomingMessage, response: ServerResponse): void {
   guard(request);
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    throw new SallyError('listener.method_refused', `health takes GET, not ${request.method}`);
+    throw new SallyError('listener.method_refused', `health takes GET, not ${request.method}`, {
+      data: { allow: 'GET, HEAD' },
+    });
   }
   const body = '{"status":"ok"}\n';
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });

@@ -6,4 +6,5 @@ export { readBody } from './body.ts';
 export { createGuard, type Guard, isLoopback } from './guard.ts';
 export { answerHealth } from './health.ts';
 export { type HttpHandler, type Listener, listen } from './listen.ts';
+export { Outlet } from './outlet.ts';
 export { refuse } from './refuse.ts';

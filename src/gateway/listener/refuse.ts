@@ -20,7 +20,7 @@ export function refuse(response: ServerResponse, thrown: unknown, id: RequestId 
   const body = JSON.stringify(errorResponse(id, toRpcError(error, incident)));
   // A body we did not read to its end would be taken for the next request on this connection.
   const close = response.req.complete ? {} : { connection: 'close' };
-  const allow = error.code === 'listener.method_refused' ? { allow: 'POST' } : {};
+  const allow = typeof error.data?.allow === 'string' ? { allow: error.data.allow } : {};
   response.writeHead(error.face.http, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

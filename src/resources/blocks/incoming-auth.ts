@@ -79,13 +79,13 @@ withRules(IncomingAuth, [
   onlyFor('oidc', 'oidcConfigRef'),
   {
     at: 'oidcConfig',
-    says: 'or oidcConfigRef is required when type is oidc',
+    says: 'is required when type is oidc, unless there is an oidcConfigRef',
     holds: (auth) => auth.type !== 'oidc' || auth.oidcConfig !== undefined || auth.oidcConfigRef !== undefined,
     cel: "self.type != 'oidc' || has(self.oidcConfig) || has(self.oidcConfigRef)",
   },
   {
     at: 'oidcConfig',
-    says: 'and oidcConfigRef exclude each other: say it in one place',
+    says: 'is not allowed beside oidcConfigRef: say it in one place',
     holds: (auth) => auth.oidcConfig === undefined || auth.oidcConfigRef === undefined,
     cel: '!has(self.oidcConfig) || !has(self.oidcConfigRef)',
   },
@@ -103,7 +103,7 @@ withRules(IncomingAuth, [
   },
   {
     at: 'audience',
-    says: 'and oidcConfigRef.audience are the same field and differ',
+    says: 'must equal oidcConfigRef.audience: the two are one field',
     holds: (auth) =>
       auth.audience === undefined ||
       auth.oidcConfigRef?.audience === undefined ||

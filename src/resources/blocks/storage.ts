@@ -41,7 +41,7 @@ const Redis = z.strictObject({
 withRules(Redis, [
   {
     at: 'addr',
-    says: 'or sentinelConfig is required, and only one of them',
+    says: 'is required, or sentinelConfig instead of it; only one of the two',
     holds: (redis) => (redis.addr === undefined) !== (redis.sentinelConfig === undefined),
     cel: 'has(self.addr) != has(self.sentinelConfig)',
   },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HeaderName, HeaderValue } from '../fields/names.ts';
 import { CaBundleRef, ExternalAuthConfigRef, GroupRef, SecretKeyRef } from '../fields/references.ts';
 import { FORBIDDEN_HOST, matches, NUMERIC_HOST, PLAIN_IPV4, PRIVATE_HOST } from '../fields/remote-address.ts';
+import { revisionField, revisionFitsTransport } from '../fields/revision.ts';
 import { MAX_ITEMS } from '../fields/text.ts';
 import { HttpUrl } from '../fields/urls.ts';
 import { withRules } from '../traits.ts';
@@ -26,6 +27,7 @@ export const MCPServerEntrySpec = z.strictObject({
     .enum(['streamable-http', 'sse'])
     .default('streamable-http')
     .describe('How the server speaks MCP. `sse` is the transport of 2024 and deprecated.'),
+  revision: revisionField,
   groupRef: GroupRef.describe('The MCPGroup this server is a backend of.'),
   externalAuthConfigRef: ExternalAuthConfigRef.optional().describe('The credential this server gets.'),
   allowPrivateEndpoint: z
@@ -38,6 +40,7 @@ export const MCPServerEntrySpec = z.strictObject({
 export type MCPServerEntrySpec = z.output<typeof MCPServerEntrySpec>;
 
 withRules(MCPServerEntrySpec, [
+  revisionFitsTransport<MCPServerEntrySpec>(),
   {
     at: 'remoteUrl',
     says: 'must write an IPv4 address as four decimal numbers',

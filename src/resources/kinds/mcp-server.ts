@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ServerImage } from '../fields/image.ts';
 import { DataKey, DnsLabel, DnsSubdomain, EnvName } from '../fields/names.ts';
 import { ExternalAuthConfigRef, GroupRef } from '../fields/references.ts';
+import { revisionField, revisionFitsTransport } from '../fields/revision.ts';
 import { MAX_ITEMS, Port } from '../fields/text.ts';
 import { refersTo, withRules } from '../traits.ts';
 import { defineKind } from './kind.ts';
@@ -68,19 +69,45 @@ export const MCPServerSpec = z.strictObject({
     .enum(['stdio', 'streamable-http', 'sse'])
     .default('stdio')
     .describe('How the server speaks MCP. `sse` is the transport of 2024 and deprecated.'),
+  sessionMode: z
+    .enum(['shared', 'per-session'])
+    .default('shared')
+    .describe(
+      '`shared`: one process serves all clients. `per-session`: each client session gets a process of its own, for servers that keep state about their one client; only with transport `stdio`.',
+    ),
+  revision: revisionField,
   args: z.array(z.string().max(4096)).max(256).default([]).describe('Arguments for the server.'),
-  env: z.array(EnvVar).max(MAX_ITEMS).default([]).describe('Environment of the server; it inherits nothing of ours.'),
+  env: z
+    .array(EnvVar)
+    .max(MAX_ITEMS)
+    .default([])
+    .describe(
+      'Environment of the server. A process also gets `PATH`, `HOME`, locale, proxy and package tool settings of Sallyport, and little else.',
+    ),
   secrets: z.array(SecretEnv).max(MAX_ITEMS).default([]).describe('Secrets handed over as environment variables.'),
-  mcpPort: Port.optional().describe('Port the server listens on. Has a meaning for the HTTP transports only.'),
-  proxyPort: Port.optional().describe('Port of the proxy in front of the server; a free one when not given.'),
+  mcpPort: Port.optional().describe(
+    'Port the server listens on. Has a meaning for the HTTP transports only. Packages share the ports of this machine, so each needs one of its own.',
+  ),
+  proxyPort: Port.optional().describe(
+    'Port at which the server is also served alone. Without it, it is reached through its group only.',
+  ),
   volumes: z.array(Volume).max(MAX_ITEMS).default([]).describe('Files and folders the server may see.'),
-  permissionProfile: PermissionProfile.optional().describe('What the server may reach. `network` when not given.'),
+  permissionProfile: PermissionProfile.optional().describe(
+    'What the server may reach when it runs in a container. Packages run as processes, which are not confined yet.',
+  ),
   groupRef: GroupRef.optional().describe('The MCPGroup this server is a backend of.'),
   externalAuthConfigRef: ExternalAuthConfigRef.optional().describe('The credential this server gets.'),
 });
 export type MCPServerSpec = z.output<typeof MCPServerSpec>;
 
 withRules(MCPServerSpec, [
+  {
+    at: 'sessionMode',
+    says: 'must be shared unless transport is stdio: over HTTP a server tells its sessions apart itself',
+    holds: ({ sessionMode, transport }) => sessionMode === 'shared' || transport === 'stdio',
+    cel: "self.sessionMode == 'shared' || self.transport == 'stdio'",
+  },
+  revisionFitsTransport<MCPServerSpec>(),
   {
     at: 'env',
     says: 'must not name a variable twice',

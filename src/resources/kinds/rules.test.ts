@@ -13,20 +13,37 @@ const EMBEDDED = EXAMPLES.slice(EXAMPLES.indexOf('  authServerConfig:'), EXAMPLE
 const REMOTE = 'remoteUrl: https://wiki.example.net/mcp\n';
 const OIDC = 'VirtualMCPServer/desk: spec.incomingAuth';
 const SERVER = 'VirtualMCPServer/desk: spec.authServerConfig';
+const AGGREGATION = 'VirtualMCPServer/desk: spec.config.aggregation';
+const OPERATIONAL = 'VirtualMCPServer/desk: spec.config.operational';
+const TOOLS = EXAMPLES.slice(EXAMPLES.indexOf('      tools:\n'), EXAMPLES.indexOf('    operational:\n'));
+const TIMEOUTS = EXAMPLES.slice(EXAMPLES.indexOf('      timeouts:\n'), EXAMPLES.indexOf('  authServerConfig:'));
+const OVERRIDES = '          overrides:\n';
+const NAME = '              name: open_ticket\n';
+const aggregation = (...lines: readonly string[]): Change => [
+  TOOLS,
+  `${TOOLS}${lines.map((line) => `      ${line}\n`).join('')}`,
+];
+const failureHandling = (text: string): Change => [TIMEOUTS, `      failureHandling: {${text}}\n`];
 const NEEDS_HTTPS = 'must be an https URL; http is allowed only for localhost, 127.0.0.0/8 and [::1]';
 
+type Case = readonly [what: string, change: readonly Change[], problem: string];
+
 /** One change of the examples each, and what it must bring up. */
-const CASES: readonly (readonly [what: string, change: readonly Change[], problem: string])[] = [
+const CASES: readonly Case[] = [
   [
     'incomingAuth without a type',
     [['    type: oidc\n    oidcConfigRef', '    oidcConfigRef']],
     `${OIDC}.type: is required`,
   ],
-  ['oidc without a config', [[OIDC_REF, '']], `${OIDC}.oidcConfig: or oidcConfigRef is required when type is oidc`],
+  [
+    'oidc without a config',
+    [[OIDC_REF, '']],
+    `${OIDC}.oidcConfig: is required when type is oidc, unless there is an oidcConfigRef`,
+  ],
   [
     'two configs',
     [[OIDC_REF, `${OIDC_REF}    oidcConfig: {type: kubernetes}\n`]],
-    `${OIDC}.oidcConfig: and oidcConfigRef exclude each other: say it in one place`,
+    `${OIDC}.oidcConfig: is not allowed beside oidcConfigRef: say it in one place`,
   ],
   [
     'anonymous with a reference',
@@ -61,7 +78,7 @@ const CASES: readonly (readonly [what: string, change: readonly Change[], proble
   [
     'two audiences',
     [['      name: desk-login\n', '      name: desk-login\n      audience: https://other.example\n']],
-    `${OIDC}.audience: and oidcConfigRef.audience are the same field and differ`,
+    `${OIDC}.audience: must equal oidcConfigRef.audience: the two are one field`,
   ],
   [
     'another resourceUrl',
@@ -221,7 +238,7 @@ const CASES: readonly (readonly [what: string, change: readonly Change[], proble
   [
     'redis nowhere',
     [['    tokenLifespans:\n', '    storage: {type: redis, redis: {}}\n    tokenLifespans:\n']],
-    `${SERVER}.storage.redis.addr: or sentinelConfig is required, and only one of them`,
+    `${SERVER}.storage.redis.addr: is required, or sentinelConfig instead of it; only one of the two`,
   ],
   [
     'redis twice',
@@ -231,7 +248,155 @@ const CASES: readonly (readonly [what: string, change: readonly Change[], proble
         '    storage: {type: redis, redis: {addr: "r:1", sentinelConfig: {masterName: m, sentinelAddrs: ["s:1"]}}}\n    tokenLifespans:\n',
       ],
     ],
-    `${SERVER}.storage.redis.addr: or sentinelConfig is required, and only one of them`,
+    `${SERVER}.storage.redis.addr: is required, or sentinelConfig instead of it; only one of the two`,
+  ],
+  [
+    'an unknown way to resolve conflicts',
+    [aggregation('conflictResolution: prefixed')],
+    `${AGGREGATION}.conflictResolution: must be \`prefix\`, \`priority\` or \`manual\`, not \`prefixed\` (did you mean \`prefix\`?)`,
+  ],
+  [
+    'priority without an order',
+    [aggregation('conflictResolution: priority')],
+    `${AGGREGATION}.conflictResolutionConfig.priorityOrder: is required when conflictResolution is priority`,
+  ],
+  [
+    'manual without tools',
+    [[TOOLS, '      conflictResolution: manual\n']],
+    `${AGGREGATION}.tools: is required when conflictResolution is manual`,
+  ],
+  [
+    'a prefix that tool names do not allow',
+    [aggregation('conflictResolutionConfig: {prefixFormat: "{workload}."}')],
+    `${AGGREGATION}.conflictResolutionConfig.prefixFormat: must be letters, digits, \`_\` and \`-\`, as tool names allow, and \`{workload}\` for the name of the backend`,
+  ],
+  [
+    'a prefix with another placeholder',
+    [aggregation('conflictResolutionConfig: {prefixFormat: "{server}_"}')],
+    `${AGGREGATION}.conflictResolutionConfig.prefixFormat: must be letters, digits, \`_\` and \`-\`, as tool names allow, and \`{workload}\` for the name of the backend`,
+  ],
+  [
+    'an empty prefix',
+    [aggregation('conflictResolutionConfig: {prefixFormat: ""}')],
+    `${AGGREGATION}.conflictResolutionConfig.prefixFormat: must not be empty`,
+  ],
+  [
+    'a long prefix',
+    [aggregation(`conflictResolutionConfig: {prefixFormat: ${'p'.repeat(65)}}`)],
+    `${AGGREGATION}.conflictResolutionConfig.prefixFormat: must have at most 64 characters`,
+  ],
+  [
+    'two entries for one backend',
+    [aggregation('  - {workload: tickets, excludeAll: true}')],
+    `${AGGREGATION}.tools: must not have two entries for one workload`,
+  ],
+  [
+    'tools of no backend',
+    [['        - workload: tickets\n          filter', '        - filter']],
+    `${AGGREGATION}.tools[0].workload: is required`,
+  ],
+  [
+    'a preferred backend that shows nothing',
+    [
+      aggregation(
+        'conflictResolution: priority',
+        'conflictResolutionConfig: {priorityOrder: [tickets, wiki]}',
+        'defaultToolVisibility: deny',
+      ),
+    ],
+    `${AGGREGATION}.conflictResolutionConfig.priorityOrder: must name only workloads of tools when defaultToolVisibility is deny: no other backend offers a tool`,
+  ],
+  [
+    'an override that changes nothing',
+    [[OVERRIDES, `${OVERRIDES}            close: {}\n`]],
+    `${AGGREGATION}.tools[0].overrides.close.name: is required, or description, or annotations: the override changes nothing`,
+  ],
+  ...['open ticket', 'open.ticket', '', 't'.repeat(65)].map(
+    (name): Case => [
+      `a tool called ${JSON.stringify(name)}`,
+      [[NAME, `              name: "${name}"\n`]],
+      `${AGGREGATION}.tools[0].overrides.create.name: must be 1 to 64 letters, digits, \`_\` and \`-\``,
+    ],
+  ),
+  [
+    'an annotation that nobody knows',
+    [[NAME, '              annotations: {readonlyHint: true}\n']],
+    `${AGGREGATION}.tools[0].overrides.create.annotations.readonlyHint: is not a known field (did you mean \`readOnlyHint\`?)`,
+  ],
+  [
+    'too many overrides',
+    [
+      [
+        OVERRIDES,
+        `${OVERRIDES}${Array.from({ length: 256 }, (_, index) => `            t${index}: {description: x}\n`).join('')}`,
+      ],
+    ],
+    `${AGGREGATION}.tools[0].overrides: must have at most 256 entries`,
+  ],
+  [
+    'a part of the configuration that we do not have',
+    [['  config:\n', '  config:\n    telemetry: {}\n']],
+    'VirtualMCPServer/desk: spec.config.telemetry: is not a known field (allowed here: aggregation, operational)',
+  ],
+  [
+    'a timeout without unit',
+    [['          tickets: 2m\n', '          tickets: "120"\n']],
+    `${OPERATIONAL}.timeouts.perWorkload.tickets: must be a duration such as \`30s\`, \`10m\` or \`1h30m\``,
+  ],
+  [
+    'a timeout that no timer can wait for',
+    [['          tickets: 2m\n', '          tickets: 24h1s\n']],
+    `${OPERATIONAL}.timeouts.perWorkload.tickets: must be at most 24h`,
+  ],
+  [
+    'a health check that outlasts its interval',
+    [failureHandling('healthCheckInterval: 10s')],
+    `${OPERATIONAL}.failureHandling.healthCheckTimeout: must be less than healthCheckInterval`,
+  ],
+  [
+    'a backend that is never healthy',
+    [failureHandling('unhealthyThreshold: 0')],
+    `${OPERATIONAL}.failureHandling.unhealthyThreshold: must be at least 1`,
+  ],
+  [
+    'a breaker that is always open',
+    [failureHandling('circuitBreaker: {failureThreshold: 0}')],
+    `${OPERATIONAL}.failureHandling.circuitBreaker.failureThreshold: must be at least 1`,
+  ],
+  [
+    'a breaker that hardly opens',
+    [failureHandling('circuitBreaker: {timeout: 999ms}')],
+    `${OPERATIONAL}.failureHandling.circuitBreaker.timeout: must be at least 1s`,
+  ],
+  [
+    'lists that fail as a whole',
+    [failureHandling('partialFailureMode: fail')],
+    `${OPERATIONAL}.failureHandling.partialFailureMode: must be \`best_effort\` or left out: a failing backend never takes the lists of the others with it, so \`fail\` is not offered`,
+  ],
+  [
+    'processes per session for an HTTP server',
+    [['  mcpPort: 8080\n', '  mcpPort: 8080\n  sessionMode: per-session\n']],
+    'MCPServer/tickets: spec.sessionMode: must be shared unless transport is stdio: over HTTP a server tells its sessions apart itself',
+  ],
+  [
+    'an unknown session mode',
+    [['  mcpPort: 8080\n', '  sessionMode: perSession\n']],
+    'MCPServer/tickets: spec.sessionMode: must be `shared` or `per-session`, not `perSession` (did you mean `per-session`?)',
+  ],
+  [
+    'a server that speaks an unknown revision',
+    [['  mcpPort: 8080\n', '  revision: 2026-07-29\n']],
+    'MCPServer/tickets: spec.revision: must be `auto`, `legacy` or `2026-07-28`, not `2026-07-29` (did you mean `2026-07-28`?)',
+  ],
+  [
+    'a server that speaks a new revision over an old transport',
+    [['  transport: streamable-http\n  mcpPort', '  transport: sse\n  revision: 2026-07-28\n  mcpPort']],
+    'MCPServer/tickets: spec.revision: must not be 2026-07-28 when transport is sse: that transport ended before that revision',
+  ],
+  [
+    'an entry that speaks a new revision over an old transport',
+    [['  transport: streamable-http\n  groupRef', '  transport: sse\n  revision: 2026-07-28\n  groupRef']],
+    'MCPServerEntry/wiki: spec.revision: must not be 2026-07-28 when transport is sse: that transport ended before that revision',
   ],
   [
     'a credential without its block',
@@ -391,6 +556,48 @@ describe('the rules allow', () => {
         [
           '    issuer: https://desk.example.net\n',
           '    issuer: http://[::1]:1\n    insecureAllowHTTP: true\n    jwksUrl: http://keys.example/x\n',
+        ],
+      ],
+    ],
+    [
+      'aggregation and operation in full',
+      [
+        [
+          TOOLS,
+          `      conflictResolution: priority
+      conflictResolutionConfig: {prefixFormat: "x-{workload}__", priorityOrder: [wiki, tickets]}
+      tools:
+        - {workload: wiki, excludeAll: true}
+        - workload: tickets
+          filter: [notes.search, open_ticket]
+          overrides:
+            notes/create: {name: open_ticket, description: "Two\\nlines", annotations: {title: Open}}
+            notes.search: {annotations: {readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false}}
+      excludeAllTools: false
+      defaultToolVisibility: deny
+`,
+        ],
+        [
+          TIMEOUTS,
+          `      timeouts: {default: 1m, perWorkload: {tickets: 24h, wiki: 500ms}}
+      failureHandling:
+        healthCheckInterval: 20s
+        healthCheckTimeout: 5s
+        unhealthyThreshold: 2
+        partialFailureMode: best_effort
+        circuitBreaker: {enabled: false, failureThreshold: 1, timeout: 1s}
+`,
+        ],
+      ],
+    ],
+    ['a prefix that is the same for all', [aggregation('conflictResolutionConfig: {prefixFormat: desk_}')]],
+    [
+      'a process per session, and revisions that are known',
+      [
+        ['  transport: streamable-http\n  mcpPort: 8080\n', '  sessionMode: per-session\n  revision: legacy\n'],
+        [
+          '  groupRef:\n    name: desk-tools\n  headerForward',
+          '  revision: 2026-07-28\n  groupRef:\n    name: desk-tools\n  headerForward',
         ],
       ],
     ],

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { Aggregation } from '../blocks/aggregation.ts';
 import { AuthServerConfig } from '../blocks/auth-server.ts';
 import { audienceOf, IncomingAuth } from '../blocks/incoming-auth.ts';
+import { Operational } from '../blocks/operational.ts';
 import { OutgoingAuth } from '../blocks/outgoing-auth.ts';
 import { GroupRef } from '../fields/references.ts';
 import { withRules } from '../traits.ts';
@@ -10,10 +12,16 @@ import { defineKind } from './kind.ts';
 const RESOURCE = '^https?://[^#]+$';
 const resource = new RegExp(RESOURCE);
 
+const Config = z.strictObject({
+  aggregation: Aggregation.prefault({}).describe('How the backends become one server: which tools, under which names.'),
+  operational: Operational.prefault({}).describe('Timeouts, health checks and what happens when a backend fails.'),
+});
+
 export const VirtualMCPServerSpec = z.strictObject({
   groupRef: GroupRef.describe('The MCPGroup whose backends are served as one.'),
   incomingAuth: IncomingAuth.describe('Boundary 1: how callers prove who they are.'),
   outgoingAuth: OutgoingAuth.prefault({}).describe('Boundary 2: which credential each backend gets.'),
+  config: Config.prefault({}).describe('How the backends are joined and watched.'),
   authServerConfig: AuthServerConfig.optional().describe(
     'Runs an authorization server inside this one: it sends users to identity providers, keeps their tokens and issues its own.',
   ),
@@ -59,6 +67,10 @@ caller's behalf. The caller's own token ends at the first boundary. With \`authS
 authorization server: clients register themselves, users log in at the upstream providers, and the tokens of those
 providers become available to backends.
 
+\`config\` decides how the backends become one server. By default every tool is offered, named after its backend:
+\`create\` of \`tickets\` is \`tickets_create\`. A backend that fails never empties a list: what it last offered stays, and the
+list says that it is stale.
+
 Without \`signingKeySecretRefs\` and \`hmacSecretRefs\` the keys live as long as the process: after a restart every user logs
 in again. Set both, and \`storage\`, in production.`,
   example: `apiVersion: sallyport.dev/v1alpha1
@@ -75,6 +87,19 @@ spec:
     audience: https://desk.example.net/mcp
   outgoingAuth:
     source: discovered
+  config:
+    aggregation:
+      tools:
+        - workload: tickets
+          filter: [search, open_ticket]
+          overrides:
+            create:
+              name: open_ticket
+              description: Open a ticket at the support desk.
+    operational:
+      timeouts:
+        perWorkload:
+          tickets: 2m
   authServerConfig:
     issuer: https://desk.example.net
     signingKeySecretRefs:

@@ -1,5 +1,5 @@
 import { kindOf, type Resource } from '../kinds/all.ts';
-import { secretKeys } from '../secret-values.ts';
+import { isTextUnder, secretKeys } from '../secret-values.ts';
 import { type ReferredKind, referredKind } from '../traits.ts';
 import { didYouMean } from '../validate/explain.ts';
 import { type FieldPath, walk } from '../walk.ts';
@@ -22,7 +22,8 @@ export function* checkExistence(scope: Scope): Generator<ReferenceFinding> {
   }
 }
 
-function* referencesOf(resource: Resource): Generator<Reference> {
+/** Every place where a resource names another. */
+export function* referencesOf(resource: Resource): Generator<Reference> {
   for (const { schema, value, path } of walk(kindOf(resource.kind).body, resource)) {
     const kind = referredKind(schema);
     if (!kind) continue;
@@ -53,9 +54,20 @@ function whyMissing(
     return { path: [...path, 'name'], message: `names no ${kind} of namespace \`${namespace}\``, ...hint };
   }
   const keys = keysOf(target);
-  if (key === undefined || keys.includes(key)) return undefined;
+  if (key === undefined) return undefined;
+  if (keys.includes(key))
+    return target.kind === 'Secret' && !isTextUnder(target, key) ? notText(path, name) : undefined;
   const hint = keys.length === 0 ? 'it has no keys' : `it has: ${keys.join(', ')}`;
   return { path: [...path, 'key'], message: `is not a key of ${kind}/${name}`, hint };
+}
+
+function notText(path: FieldPath, name: string): Omit<ReferenceFinding, 'resource'> {
+  const message = `names bytes of Secret/${name} that are not text in UTF-8`;
+  return {
+    path: [...path, 'key'],
+    message,
+    hint: 'encode a key of random bytes as base64 text before it goes into the Secret',
+  };
 }
 
 function keysOf(target: Resource): readonly string[] {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readDocuments } from '../../sources/yaml-documents.ts';
+import type { SecretPlace } from '../secret-values.ts';
 import { changed, EXAMPLES, textValidator } from '../testing/examples.ts';
 import { backendsOf, externalAuthOf } from './backends.ts';
 
@@ -20,6 +21,9 @@ const INJECT: Change = [
   EXAMPLES.slice(EXAMPLES.indexOf('  type: tokenExchange'), EXAMPLES.indexOf('    subjectProviderName: corp\n') + 30),
   '  type: upstreamInject\n  upstreamInject:\n    providerName: corp\n',
 ];
+const HEAD = 'apiVersion: sallyport.dev/v1alpha1\n';
+const OVERRIDES = '          overrides:\n';
+const TOOLS = 'VirtualMCPServer/desk: spec.config.aggregation.tools[0]';
 const needsServer = (backend: string): string =>
   `VirtualMCPServer/desk: spec.authServerConfig: is required: backend \`${backend}\` gets tokens of the login at \`corp\` (MCPExternalAuthConfig/tickets-as-user)`;
 
@@ -90,10 +94,52 @@ const CASES: readonly (readonly [what: string, change: readonly Change[], proble
     ],
   ],
   [
+    'strangers in the configuration',
+    [
+      ['        - workload: tickets\n', '        - workload: ticket\n'],
+      ['          tickets: 2m\n', '          nothing: 2m\n'],
+      [
+        '    aggregation:\n',
+        '    aggregation:\n      conflictResolution: priority\n      conflictResolutionConfig: {priorityOrder: [wiki, wikis]}\n',
+      ],
+    ],
+    [
+      'VirtualMCPServer/desk: spec.config.aggregation.conflictResolutionConfig.priorityOrder[1]: is not a backend of MCPGroup/desk-tools (did you mean `wiki`?)',
+      'VirtualMCPServer/desk: spec.config.aggregation.tools[0].workload: is not a backend of MCPGroup/desk-tools (did you mean `tickets`?)',
+      'VirtualMCPServer/desk: spec.config.operational.timeouts.perWorkload.nothing: is not a backend of MCPGroup/desk-tools (members: tickets, wiki)',
+    ],
+  ],
+  [
+    'a backend of another group in the configuration',
+    [
+      ['  groupRef:\n    name: desk-tools\n  headerForward', '  groupRef:\n    name: others\n  headerForward'],
+      ['          tickets: 2m\n', '          wiki: 2m\n'],
+      ['kind: MCPServer\n', `kind: MCPGroup\nmetadata: {name: others}\n---\n${HEAD}kind: MCPServer\n`],
+    ],
+    [
+      'VirtualMCPServer/desk: spec.config.operational.timeouts.perWorkload.wiki: is not a backend of MCPGroup/desk-tools (members: tickets)',
+    ],
+  ],
+  [
+    'two tools under one new name',
+    [[OVERRIDES, `${OVERRIDES}            reopen: {name: open_ticket}\n`]],
+    [`${TOOLS}.overrides.create.name: is the name of another tool of this backend: \`reopen\` gets it too`],
+  ],
+  [
+    'a new name that another tool keeps',
+    [[OVERRIDES, `${OVERRIDES}            open_ticket: {annotations: {readOnlyHint: false}}\n`]],
+    [`${TOOLS}.overrides.create.name: is the name of another tool of this backend: \`open_ticket\` keeps it`],
+  ],
+  [
+    'a filter with a former name',
+    [['filter: [search, open_ticket]', 'filter: [search, create]']],
+    [`${TOOLS}.filter[1]: is the name from before overrides; filter takes the name they give (write \`open_ticket\`)`],
+  ],
+  [
     'two backends of one name',
     [['  name: wiki\n', '  name: tickets\n']],
     [
-      'MCPServerEntry/tickets: metadata.name: is taken in MCPGroup/desk-tools: desk.yaml:45:3 declares MCPServer/tickets',
+      'MCPServerEntry/tickets: metadata.name: is taken in MCPGroup/desk-tools: desk.yaml:58:3 declares MCPServer/tickets',
     ],
   ],
   [
@@ -143,6 +189,19 @@ spec: {groupRef: {name: desk-tools}, incomingAuth: {type: anonymous}}
     expect(problemsOf(`${changed(INJECT)}${second}`)).toEqual([needsServer('tickets').replace('/desk:', '/open:')]);
   });
 
+  it('no tools that swap their names', () => {
+    const swapped = '            a: {name: b}\n            b: {name: a}\n';
+    expect(
+      problemsOf(changed([OVERRIDES, `${OVERRIDES}${swapped}`], ['filter: [search, open_ticket]', 'filter: [a, b]'])),
+    ).toEqual([]);
+  });
+
+  it('no name of a backend when that backend has problems of its own', () => {
+    expect(problemsOf(changed(['image: ghcr.io', 'image: ftp://ghcr.io']))).toEqual([
+      'MCPServer/tickets: spec.image: has the scheme `ftp://`; a package is written as npx://, uvx:// or go://',
+    ]);
+  });
+
   it('a secret only when it is nowhere, with the hint of who would supply it', () => {
     const text = changed(['      - name: desk-keys\n        key: hmac', '      - name: nothing\n        key: hmac']);
     const asked: unknown[] = [];
@@ -150,6 +209,60 @@ spec: {groupRef: {name: desk-tools}, incomingAuth: {type: anonymous}}
     expect(problemsOf(text, { secretExists })).toEqual([]);
     expect(asked).toContainEqual({ namespace: 'default', name: 'nothing', key: 'hmac' });
     expect(problemsOf(text, { secretHint: ({ name }) => `set ${name}` })[0]).toMatch('(set nothing)');
+  });
+
+  it('two secrets that would share a variable, each pair once', () => {
+    const server = (name: string, namespace: string, refs: string): string =>
+      `${HEAD}kind: MCPServer\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec:\n  image: npx://x\n  secrets:\n${refs}---\n`;
+    const ref = (name: string, key: string, target: string): string =>
+      `    - {name: ${name}, key: ${key}, targetEnvName: ${target}}\n`;
+    const text = [
+      server('one', 'default', ref('a-b', 'c', 'X') + ref('a', 'b-c', 'Y')),
+      server('two', 'default', ref('a-b', 'c', 'X')),
+      server('three', 'team', ref('a-b', 'c', 'X')),
+    ].join('');
+    const secretVariable = ({ namespace, name, key }: SecretPlace): string =>
+      `${namespace}_${name}_${key}`.toUpperCase().replaceAll('-', '_');
+    expect(problemsOf(text, { secretExists: () => true })).toEqual([]);
+    expect(problemsOf(text, { secretExists: () => true, secretVariable })).toEqual([
+      'MCPServer/one: spec.secrets[1]: would be read from DEFAULT_A_B_C, as key `c` of secret `a-b` at desk.yaml:7:7 (rename one of the two)',
+    ]);
+  });
+
+  it('a secret of bytes that are no text', () => {
+    expect(problemsOf(changed(['hmac: aG1hYw==', 'hmac: //79']))).toEqual([
+      'VirtualMCPServer/desk: spec.authServerConfig.hmacSecretRefs[0].key: names bytes of Secret/desk-keys that are not text in UTF-8 (encode a key of random bytes as base64 text before it goes into the Secret)',
+    ]);
+  });
+});
+
+describe('ports of MCPServers', () => {
+  const server = (name: string, spec: string, namespace = 'default'): string =>
+    `${HEAD}kind: MCPServer\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec: {image: npx://x, transport: streamable-http, ${spec}}\n`;
+  const problemsWith = (...servers: readonly string[]): string[] => problemsOf(servers.join('---\n'));
+
+  it.each([
+    ['proxyPort', 'proxyPort'],
+    ['mcpPort', 'mcpPort'],
+    ['mcpPort', 'proxyPort'],
+    ['proxyPort', 'mcpPort'],
+  ])('%s of one and %s of another differ, also across namespaces', (first, second) => {
+    expect(problemsWith(server('a', `${first}: 4490`), server('b', `${second}: 4490`, 'team'))).toEqual([
+      `MCPServer/b: spec.${second}: is taken: desk.yaml:4:52 gives port 4490 to MCPServer/a as ${first}`,
+    ]);
+    expect(problemsWith(server('a', `${first}: 4490`), server('b', `${second}: 4491`))).toEqual([]);
+  });
+
+  it('differ within one server that is a process', () => {
+    expect(problemsWith(server('a', 'proxyPort: 4490, mcpPort: 4490'))).toEqual([
+      'MCPServer/a: spec.mcpPort: is taken: desk.yaml:4:52 gives port 4490 to this server as proxyPort',
+    ]);
+  });
+
+  it('may be the same inside of containers, and where nobody listens', () => {
+    const container = server('b', 'mcpPort: 8080, proxyPort: 8081').replace('npx://x', 'ghcr.io/acme/b:1');
+    const stdio = server('c', 'mcpPort: 8080').replace('streamable-http', 'stdio');
+    expect(problemsWith(server('a', 'mcpPort: 8080'), container, stdio)).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { isKindName, KINDS, type KindName, kindOf } from '../kinds/all.ts';
 import { isMapping } from '../walk.ts';
 import { didYouMean } from './explain.ts';
-import type { Finding } from './problem.ts';
+import { type Finding, quoted } from './problem.ts';
 
 /** What a document claims to be. Names are as written, so that a broken resource still counts as declared. */
 export interface Identity {
@@ -38,7 +38,7 @@ export function identify(value: unknown): Identified {
 export function labelOf(identity: { readonly kind: string; readonly name: string | undefined }): string {
   if (identity.name === undefined) return identity.kind;
   const plain = /^[!-~]{1,253}$/.test(identity.name);
-  return `${identity.kind}/${plain ? identity.name : JSON.stringify(identity.name.slice(0, 80))}`;
+  return `${identity.kind}/${plain ? identity.name : quoted(identity.name.slice(0, 80))}`;
 }
 
 const KNOWN_VERSIONS: ReadonlySet<unknown> = new Set(KINDS.flatMap((kind) => kindOf(kind).apiVersions));

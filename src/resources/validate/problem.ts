@@ -54,17 +54,35 @@ export function formatPath(path: FieldPath): string {
   for (const key of path) {
     if (typeof key === 'number') text += `[${key}]`;
     else if (/^[A-Za-z_][\w-]*$/.test(key)) text += text === '' ? key : `.${key}`;
-    else text += `[${JSON.stringify(key)}]`;
+    else text += `[${quoted(key)}]`;
   }
   return text;
 }
 
 /** One line: `desk.yaml:12:5: MCPServer/notes: spec.image: is required (hint)`. */
 export function formatProblem(problem: Problem): string {
-  const place = `${problem.file}:${problem.line}:${problem.column}`;
+  const place = `${printable(problem.file)}:${problem.line}:${problem.column}`;
   const words = [place, problem.resource, problem.path, problem.message].filter((part) => part);
   return `${words.join(': ')}${problem.hint === undefined ? '' : ` (${problem.hint})`}`;
 }
+
+/** `desk.yaml:12:5`, for a message about one field that names another. */
+export function formatPlace(origin: Origin, path: FieldPath): string {
+  const { line, column } = origin.locate(path);
+  return `${printable(origin.file)}:${line}:${column}`;
+}
+
+/** A file may have any name; one that would write on the terminal or start a new line is quoted. */
+function printable(file: string): string {
+  return file.search(UNSEEN) < 0 ? file : quoted(file);
+}
+
+/** A text in quotes, with nothing in it that a terminal obeys: JSON leaves C1 controls and changes of direction in. */
+export function quoted(text: string): string {
+  return JSON.stringify(text).replaceAll(UNSEEN, (unseen) => `\\u{${unseen.codePointAt(0)?.toString(16)}}`);
+}
+
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Everything that is wrong with a set of resources. */
 export class ConfigError extends SallyError {

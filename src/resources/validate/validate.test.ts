@@ -22,7 +22,7 @@ describe('a set of resources', () => {
       ),
     );
     const wiki = resources.find('MCPServerEntry', 'default', 'wiki');
-    expect(wiki?.spec).toMatchObject({ transport: 'streamable-http', allowPrivateEndpoint: false });
+    expect(wiki?.spec).toMatchObject({ transport: 'streamable-http', revision: 'auto', allowPrivateEndpoint: false });
     expect(wiki?.metadata).toEqual({ name: 'wiki', namespace: 'default', labels: { team: 'desk' } });
     expect(Object.keys(wiki ?? {}).sort()).toEqual(['kind', 'metadata', 'origin', 'spec']);
     expect(resources.virtualMcpServers[0]?.spec.authServerConfig?.tokenLifespans).toEqual({
@@ -30,7 +30,46 @@ describe('a set of resources', () => {
       refreshTokenLifespan: '168h',
       authCodeLifespan: '10m',
     });
-    expect(resources.mcpServers[0]?.spec).toMatchObject({ args: [], volumes: [], transport: 'streamable-http' });
+    expect(resources.mcpServers[0]?.spec).toMatchObject({
+      args: [],
+      volumes: [],
+      transport: 'streamable-http',
+      sessionMode: 'shared',
+      revision: 'auto',
+    });
+  });
+
+  it('has the whole configuration of a virtual server, however little of it was written', () => {
+    const text = (spec: string): string =>
+      `apiVersion: sallyport.dev/v1alpha1\nkind: VirtualMCPServer\nmetadata: {name: desk}\nspec: {groupRef: {name: tools}, incomingAuth: {type: anonymous}${spec}}\n`;
+    const defaults = {
+      aggregation: {
+        conflictResolution: 'prefix',
+        conflictResolutionConfig: { prefixFormat: '{workload}_', priorityOrder: [] },
+        tools: [],
+        excludeAllTools: false,
+        defaultToolVisibility: 'allow',
+      },
+      operational: {
+        timeouts: { default: '30s', perWorkload: {} },
+        failureHandling: {
+          healthCheckInterval: '30s',
+          healthCheckTimeout: '10s',
+          unhealthyThreshold: 3,
+          circuitBreaker: { enabled: true, failureThreshold: 5, timeout: '60s' },
+        },
+      },
+    };
+    for (const written of [
+      '',
+      ', config: {}',
+      ', config: {aggregation:, operational: {failureHandling: {circuitBreaker: {}}}}',
+    ]) {
+      expect(validateText(text(written)).resources.virtualMcpServers[0]?.spec.config).toEqual(defaults);
+    }
+    const tools = validateText(text(', config: {aggregation: {tools: [{workload: a}]}}')).resources.virtualMcpServers[0]
+      ?.spec.config.aggregation.tools;
+    expect(tools).toEqual([{ workload: 'a', filter: [], overrides: {}, excludeAll: false }]);
   });
 
   it('takes an empty field for an absent one, as Kubernetes does', () => {
@@ -57,6 +96,13 @@ spec:
     type: oidc
     oidcConfigRef: {name: desk-as, audience: "https://desk.example.net/mcp", resourceUrl: "https://desk.example.net/mcp"}
   outgoingAuth: {source: discovered}
+  config:
+    aggregation:
+      conflictResolution: prefix
+      conflictResolutionConfig: {prefixFormat: "{workload}_"}
+    operational:
+      timeouts: {default: 30s}
+      failureHandling: {partialFailureMode: best_effort, circuitBreaker: {enabled: true, failureThreshold: 5, timeout: 60s}}
   authServerConfig:
     issuer: "https://desk.example.net"
     signingKeySecretRefs: [{name: desk-keys, key: es256.pem}]
@@ -187,6 +233,15 @@ spec:
     expect(problem?.resource).toBe('Secret/"a\\nb\\u001b[31m"');
   });
 
+  it('quotes the name of a file that would write on the terminal', () => {
+    const at = { line: 1, column: 1, path: '', message: 'is wrong' };
+    expect(formatProblem({ ...at, file: 'a b.yaml' })).toBe('a b.yaml:1:1: is wrong');
+    expect(formatProblem({ ...at, file: 'a\n\u009b31m\u202e.yaml' })).toBe(
+      '"a\\n\\u{9b}31m\\u{202e}.yaml":1:1: is wrong',
+    );
+    expect(formatPath(['a\u009b'])).toBe('["a\\u{9b}"]');
+  });
+
   it('is a key that would get lost', () => {
     const text = 'apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {__proto__: x}\n';
     expect(problemsOf(text)).toEqual(['Secret/a: stringData.__proto__: is not a name that can be used']);
@@ -201,6 +256,12 @@ spec:
       'desk.yaml:9:3: MCPGroup/tools: metadata.name: is taken: desk.yaml:4:3 declares the same MCPGroup in namespace `default`',
     ]);
   });
+});
+
+it('finds very many problems in one resource', { timeout: 20_000 }, () => {
+  const spec = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`k${index}`, 1]));
+  const value = { apiVersion: 'sallyport.dev/v1alpha1', kind: 'MCPGroup', metadata: { name: 'x' }, spec };
+  expect(validateResources([{ value, origin }]).problems).toHaveLength(200_000);
 });
 
 it('a ConfigError counts its problems', () => {

@@ -3,7 +3,7 @@ import { checkReferences, type Scope } from '../references/check.ts';
 import { createResourceSet, type ResourceSet } from '../resource-set.ts';
 import type { SecretPlace } from '../secret-values.ts';
 import { type Identity, identify, labelOf } from './identify.ts';
-import { type Problem, problemAt, type RawResource } from './problem.ts';
+import { formatPlace, type Problem, problemAt, type RawResource } from './problem.ts';
 import { checkShape } from './shape.ts';
 
 export interface ValidationOptions {
@@ -11,6 +11,8 @@ export interface ValidationOptions {
   readonly secretExists?: (place: SecretPlace) => boolean;
   /** How to supply a secret from there, in one phrase: the hint beside the problem when it is missing. */
   readonly secretHint?: (place: SecretPlace) => string;
+  /** The variable that a secret would be read from there. Different secrets that share one are a problem. */
+  readonly secretVariable?: (place: SecretPlace) => string;
 }
 
 export interface Validation {
@@ -34,7 +36,8 @@ export function validateResources(raw: readonly RawResource[], options: Validati
     }
     const { identity } = identified;
     const { manifest, findings } = checkShape(kindOf(identity.kind), one.value);
-    problems.push(...findings.map((finding) => problemAt(one.origin, labelOf(identity), finding)));
+    // One by one: a spread of very many would end the stack.
+    for (const finding of findings) problems.push(problemAt(one.origin, labelOf(identity), finding));
 
     const earlier = declared.get(placeOf(identity));
     if (earlier) problems.push(duplicate(identity, one, earlier));
@@ -50,6 +53,7 @@ export function validateResources(raw: readonly RawResource[], options: Validati
     isDeclared,
     secretExists: options.secretExists ?? (() => false),
     secretHint: options.secretHint ?? (() => 'declare the Secret, or supply its value from outside'),
+    secretVariable: options.secretVariable,
   };
   for (const { resource, ...finding } of checkReferences(scope)) {
     problems.push(problemAt(resource.origin, `${resource.kind}/${resource.metadata.name}`, finding));
@@ -68,10 +72,10 @@ function placeOf({ kind, namespace, name }: Identity): string {
 }
 
 function duplicate(identity: Identity, one: RawResource, earlier: RawResource): Problem {
-  const { line, column } = earlier.origin.locate(['metadata', 'name']);
+  const place = formatPlace(earlier.origin, ['metadata', 'name']);
   return problemAt(one.origin, labelOf(identity), {
     path: ['metadata', 'name'],
-    message: `is taken: ${earlier.origin.file}:${line}:${column} declares the same ${identity.kind} in namespace \`${identity.namespace}\``,
+    message: `is taken: ${place} declares the same ${identity.kind} in namespace \`${identity.namespace}\``,
   });
 }
 

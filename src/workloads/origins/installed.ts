@@ -1,4 +1,4 @@
-import { open, readFile, realpath } from 'node:fs/promises';
+import { open, readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve } from 'node:path';
 import { codeOf, SallyError } from '../../base/index.ts';
 
@@ -64,7 +64,21 @@ function binMap(name: string, bin: unknown): Readonly<Record<string, string>> {
 
 async function programOf(manifest: Manifest, home: string): Promise<InstalledProgram> {
   const file = await insideOf(home, chooseBin(manifest), manifest.name);
-  return { file, isNode: await isNodeScript(file) };
+  try {
+    // Looked at before it is opened: a pipe would keep us waiting for its writer.
+    if ((await stat(file)).isFile()) return { file, isNode: await isNodeScript(file) };
+  } catch (cause) {
+    throw new SallyError(
+      'workload.reference_invalid',
+      `the program ${file} of the npm package ${manifest.name} cannot be read`,
+      { cause, hint: 'check its permissions' },
+    );
+  }
+  throw new SallyError(
+    'workload.reference_invalid',
+    `the program ${file} of the npm package ${manifest.name} is not a file`,
+    { hint: 'install the package again, and report it to its author if that does not help' },
+  );
 }
 
 function chooseBin({ name, bin }: Manifest): string {

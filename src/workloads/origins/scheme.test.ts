@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -23,6 +24,17 @@ async function install(name: string, manifest: object, at = ''): Promise<string>
   const home = join(at, 'node_modules', name);
   await write(join(home, 'package.json'), JSON.stringify({ name, version: '2.1.0', ...manifest }));
   return write(join(home, 'cli.js'), '#!/usr/bin/env node\n');
+}
+
+/** Root may read everything, and tests in a container are often run by root. */
+async function asSomebody(body: () => Promise<void>): Promise<void> {
+  const root = process.geteuid?.() === 0;
+  if (root) process.seteuid?.(65534);
+  try {
+    await body();
+  } finally {
+    if (root) process.seteuid?.(0);
+  }
 }
 
 const program = (name: string) => write(join('bin', name), '#!/bin/sh\n', 0o755);
@@ -53,7 +65,7 @@ describe('npx://', () => {
     const found = await resolvePackage({ scheme: 'npx', package: 'notes', version: '3.0.0' }, ['-v'], options());
     // Which npx depends on the machine: one beside our own Node.js goes first.
     expect(isAbsolute(found.command) && found.command.endsWith('/npx')).toBe(true);
-    expect(found).toMatchObject({ args: ['--yes', '--', 'notes@3.0.0', '-v'], cwd: folder });
+    expect(found).toMatchObject({ args: ['--yes', '--', 'notes@3.0.0', '-v'], cwd: folder, tool: 'npm' });
     const other = await resolvePackage({ scheme: 'npx', package: '@acme/notes' }, [], options());
     expect(other.args).toEqual(['--yes', '--', '@acme/notes']);
   });
@@ -91,6 +103,34 @@ describe('npx://', () => {
     await expect(resolvePackage({ scheme: 'npx', package: 'notes' }, [], options())).rejects.toThrow('gone.js');
   });
 
+  it('says so when the program of a package is a folder or a pipe', async () => {
+    await install('folder', { bin: 'lib' });
+    await mkdir(join(folder, 'node_modules/folder/lib'));
+    await install('pipe', { bin: 'pipe' });
+    execFileSync('mkfifo', [join(folder, 'node_modules/pipe/pipe')]);
+    for (const name of ['folder', 'pipe']) {
+      await expect(resolvePackage({ scheme: 'npx', package: name }, [], options())).rejects.toMatchObject({
+        code: 'workload.reference_invalid',
+        message: expect.stringMatching('is not a file'),
+        hint: expect.stringMatching('install the package again'),
+      });
+    }
+  });
+
+  it('says so when the program of a package may not be read', async () => {
+    const cli = await install('notes', { bin: 'cli.js' });
+    await chmod(folder, 0o755);
+    await chmod(cli, 0o000);
+    await asSomebody(async () => {
+      await expect(resolvePackage({ scheme: 'npx', package: 'notes' }, [], options())).rejects.toMatchObject({
+        code: 'workload.reference_invalid',
+        message: expect.stringMatching('cannot be read'),
+        hint: 'check its permissions',
+        cause: { code: 'EACCES' },
+      });
+    });
+  });
+
   it('refuses a program outside the folder of its package, by dots and by links', async () => {
     const outside = await write('outside.js', '');
     await install('dots', { bin: '../../outside.js' });
@@ -124,7 +164,7 @@ describe('uvx://', () => {
   it('asks uvx, by its absolute path', async () => {
     const uvx = await program('uvx');
     const found = await resolvePackage({ scheme: 'uvx', package: 'notes', version: '1.0' }, ['--db'], options());
-    expect(found).toEqual({ command: uvx, args: ['--', 'notes@1.0', '--db'], cwd: folder });
+    expect(found).toEqual({ command: uvx, args: ['--', 'notes@1.0', '--db'], cwd: folder, tool: 'uv' });
   });
 
   it('says how to get uvx', async () => {
@@ -141,7 +181,7 @@ describe('go://', () => {
   it('runs a module, the latest version when none is named', async () => {
     const go = await program('go');
     const found = await resolvePackage({ scheme: 'go', module: 'acme.dev/notes' }, ['-v'], options());
-    expect(found).toEqual({ command: go, args: ['run', '--', 'acme.dev/notes@latest', '-v'], cwd: folder });
+    expect(found).toEqual({ command: go, args: ['run', '--', 'acme.dev/notes@latest', '-v'], cwd: folder, tool: 'go' });
     const pinned = await resolvePackage({ scheme: 'go', module: 'acme.dev/notes', version: 'v1.2.3' }, [], options());
     expect(pinned.args).toEqual(['run', '--', 'acme.dev/notes@v1.2.3']);
   });
@@ -150,7 +190,7 @@ describe('go://', () => {
     await program('go');
     await write('cmd/notes/main.go', 'package main');
     const found = await resolvePackage({ scheme: 'go', path: './cmd/notes' }, ['-v'], options());
-    expect(found.args).toEqual(['-C', join(folder, 'cmd/notes'), 'run', '--', '.', '-v']);
+    expect(found).toMatchObject({ args: ['-C', join(folder, 'cmd/notes'), 'run', '--', '.', '-v'], tool: 'go' });
   });
 
   it('refuses a folder that is missing or has no Go files', async () => {

@@ -7,7 +7,7 @@ import { findInstalled } from './installed.ts';
 import { findProgram } from './program.ts';
 
 /** The part of a launch that a package reference decides. */
-export type Command = Pick<Launch, 'command' | 'args' | 'cwd'>;
+export type Command = Pick<Launch, 'command' | 'args' | 'cwd' | 'tool'>;
 
 export interface ResolveOptions {
   /** The folder of the YAML file, or the working folder: relative paths and installed packages are looked up from here. */
@@ -39,11 +39,11 @@ export async function resolvePackage(
       if (installed?.isNode) return { command: process.execPath, args: [installed.file, ...args], cwd };
       if (installed) return { command: installed.file, args, cwd };
       const npx = await programFor('npx', options);
-      return { command: npx, args: ['--yes', '--', pinned(name, version), ...args], cwd };
+      return { command: npx, args: ['--yes', '--', pinned(name, version), ...args], cwd, tool: 'npm' };
     }
     case 'uvx': {
       const uvx = await programFor('uvx', options);
-      return { command: uvx, args: ['--', pinned(reference.package, reference.version), ...args], cwd };
+      return { command: uvx, args: ['--', pinned(reference.package, reference.version), ...args], cwd, tool: 'uv' };
     }
     case 'go': {
       if ('module' in reference) {
@@ -52,12 +52,14 @@ export async function resolvePackage(
           command: go,
           args: ['run', '--', pinned(reference.module, reference.version ?? 'latest'), ...args],
           cwd,
+          tool: 'go',
         };
       }
       const folder = resolve(cwd, reference.path);
       await checkGoFolder(folder, reference.path);
       // Go looks for the module around the folder it works in, so it must work in that one. The server then does as well.
-      return { command: await programFor('go', options), args: ['-C', folder, 'run', '--', '.', ...args], cwd };
+      const go = await programFor('go', options);
+      return { command: go, args: ['-C', folder, 'run', '--', '.', ...args], cwd, tool: 'go' };
     }
   }
 }

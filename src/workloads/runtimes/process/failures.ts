@@ -55,11 +55,21 @@ export function notSpawned({ name, command, cwd }: Launch, cause: unknown): Sall
 /** The server ended though nobody asked it to. */
 export function exited(name: string, exit: Exit, lastLines: readonly string[]): SallyError {
   const how = exit.signal === null ? `with exit code ${exit.code}` : `by ${exit.signal}`;
-  const said =
-    lastLines.length === 0
-      ? ' and left no word on stderr'
-      : `. Its last words:\n${lastLines.map((line) => `  ${line}`).join('\n')}`;
-  return new SallyError('workload.exited', `${name} ended ${how}${said}`, { hint: whatToDo(exit, lastLines) });
+  return new SallyError('workload.exited', `${name} ended ${how}${lastWords(lastLines)}`, {
+    hint: whatToDo(exit, lastLines),
+  });
+}
+
+/** The server still runs, but nothing can come from it any more. */
+export function stdoutClosed(name: string, lastLines: readonly string[]): SallyError {
+  return new SallyError('workload.exited', `${name} was ended: it closed its stdout${lastWords(lastLines)}`, {
+    hint: 'a stdio server answers on stdout; look for a wrapper that redirects it or puts the server in the background',
+  });
+}
+
+function lastWords(lines: readonly string[]): string {
+  if (lines.length === 0) return ' and left no word on stderr';
+  return `. Its last words:\n${lines.map((line) => `  ${line}`).join('\n')}`;
 }
 
 function whatToDo(exit: Exit, lastLines: readonly string[]): string {

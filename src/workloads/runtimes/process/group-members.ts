@@ -13,16 +13,21 @@ export function isGroupGone(group: number): boolean {
   return process.platform === 'linux' && onlyZombies(group);
 }
 
+/** The process group of a process, where the system tells. */
+export function groupOf(pid: number): number | undefined {
+  return statOf(pid).group;
+}
+
 function onlyZombies(group: number): boolean {
   const states = readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
-    .map(statOf)
+    .map((entry) => statOf(Number(entry)))
     .filter((stat) => stat.group === group)
     .map((stat) => stat.state);
   return states.length > 0 && states.every((state) => state === 'Z' || state === 'X');
 }
 
-function statOf(pid: string): { readonly state?: string; readonly group?: number } {
+function statOf(pid: number): { readonly state?: string; readonly group?: number } {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // `pid (name) state parent group …`: the name may contain anything, brackets too.

@@ -1,36 +1,54 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Log } from '../../../base/index.ts';
+import { MARK_VARIABLE } from './environment.ts';
 
 /**
  * Plain POSIX shell. It keeps the process groups it is told about and does nothing else until its stdin ends, which happens
- * when we close it or when we die, however we die. What is still on the list then has lost its owner.
+ * when we close it or when we die, however we die. What is still on the list then has lost its owner, and so has whatever
+ * left its group but carries our mark (its argument). Nobody gets the same signal by group and by mark. Without /proc nothing
+ * is found by its mark. GNU grep takes an environment for one line, BusyBox for a line per variable; both find a fixed string.
  */
 const SCRIPT = `trap '' INT TERM HUP QUIT
+mark=$1
 groups=' '
+strays() {
+  for file in $(grep -lF "${MARK_VARIABLE}=$mark." /proc/[0-9]*/environ); do
+    process=\${file%/environ}
+    read -r stat <"$process/stat" || continue
+    set -- \${stat##*) }
+    case $groups in *" $3 "*) ;; *) echo "\${process#/proc/}" ;; esac
+  done
+}
 while read -r sign group; do
   case $sign in
     +) groups="$groups$group " ;;
     -) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
   esac
 done
-[ "$groups" = ' ' ] && exit
+left=$(strays)
+[ "$groups$left" = ' ' ] && exit
 for group in $groups; do kill -s TERM -- "-$group"; done
+kill -s TERM -- $left
 sleep 1
-for group in $groups; do kill -s KILL -- "-$group"; done`;
+for group in $groups; do kill -s KILL -- "-$group"; done
+for again in 1 2 3; do kill -s KILL -- $(strays); done`;
 
 /** A guardian that dies younger than this has a lasting reason; the next one waits as long. */
 const YOUNG_MS = 1_000;
 
 export interface GuardianParts {
   readonly log: Log;
-  /** Where `sleep` is found (`PATH`). */
+  /** Where `sleep` and `grep` are found (`PATH`). */
   readonly path?: string | undefined;
 }
 
 /** Ends the processes of a gateway that was killed before it could. One guardian serves a whole gateway. */
 export interface Guardian extends AsyncDisposable {
+  /** A mark for the environment of a process: no other process has it, and the guardian knows it for one of ours. */
+  newMark(): string;
   /** From now on this process group dies with us. Call it in the same tick as the spawn. */
   watch(group: number): void;
   /** The group is empty. Its number may soon belong to somebody else, so say it at once. */
@@ -42,6 +60,8 @@ export interface Guardian extends AsyncDisposable {
 
 export function createGuardian({ log, path = process.env.PATH }: GuardianParts): Guardian {
   const groups = new Set<number>();
+  const mark = randomUUID();
+  let marks = 0;
   let current: ChildProcess | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -49,10 +69,10 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
   function start(): void {
     retry = undefined;
     const born = performance.now();
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'sallyport-guardian'], {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'sallyport-guardian', mark], {
       cwd: '/', // It must not keep a folder busy that somebody wants to unmount.
       detached: true, // Ctrl-C in our terminal is not meant for it.
-      env: path === undefined ? {} : { PATH: path },
+      env: path === undefined ? {} : { PATH: path }, // Without the mark, or it would find itself.
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     // Broken pipe: it died, and `gone` hears of that too.
@@ -90,6 +110,7 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
   }
 
   return {
+    newMark: () => `${mark}.${++marks}`,
     watch(group) {
       groups.add(group);
       if (current) tell('+', group);

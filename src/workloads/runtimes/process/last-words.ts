@@ -1,17 +1,18 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Log } from '../../../base/index.ts';
 import { createLineReader } from './lines.ts';
+import type { Mask } from './mask.ts';
 
 const KEPT = 20;
 const LONGEST = 2_000;
-/** A shorter secret is found in ordinary words, and blanking those helps nobody. */
-const SHORTEST_SECRET = 6;
+/** In UTF-8 a character of a JavaScript string takes up to three bytes. */
+const BYTES_PER_CHARACTER = 3;
 
 export interface LastWordsOptions {
   readonly server: string;
   readonly log: Log;
-  /** Values that the server knows and that must not turn up in our log or in an error. */
-  readonly secrets: readonly string[];
+  /** Hides what the server knows and what must not turn up in our log or in an error. */
+  readonly mask: Mask;
 }
 
 export interface LastWords {
@@ -22,26 +23,24 @@ export interface LastWords {
 }
 
 /** stderr is free text for people: it goes to our log, and the last lines stay at hand to explain why a server ended. */
-export function createLastWords({ server, log, secrets }: LastWordsOptions): LastWords {
-  // A key of several lines is recognised line by line. Long ones go first: a short one may be part of them.
-  const hidden = secrets
-    .flatMap((secret) => secret.split(/\r?\n/))
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length);
+export function createLastWords({ server, log, mask }: LastWordsOptions): LastWords {
   const kept: string[] = [];
 
   function note(text: string): void {
-    const line = hidden.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), printable(text));
-    if (line === '') return;
+    // Masked first, since a secret may have a tab inside; and again, since a colour may have hidden one.
+    const shown = mask.hide(printable(mask.hide(text, LONGEST)));
+    if (shown === '') return;
+    const line = text.length > LONGEST ? `${shown}…` : shown;
     kept.push(line);
     if (kept.length > KEPT) kept.shift();
     log.debug('server says', { server, line });
   }
 
   const reader = createLineReader({
-    limit: LONGEST,
+    // Enough to see the whole of a secret that starts before the cut.
+    limit: BYTES_PER_CHARACTER * (LONGEST + mask.longest + 1),
     onLine: note,
-    onOverflow: (head) => note(`${head.toString()}…`),
+    onOverflow: (head) => note(head.toString()),
   });
   return { hear: reader.push, finish: reader.end, lines: () => [...kept] };
 }

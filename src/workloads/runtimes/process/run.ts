@@ -1,13 +1,21 @@
-import { type SallyError, Secret } from '../../../base/index.ts';
+import type { SallyError } from '../../../base/index.ts';
 import type { Launch } from '../../launch.ts';
-import { closed, exited, lineTooLong, notReading } from './failures.ts';
+import { closed, exited, lineTooLong, notReading, stdoutClosed } from './failures.ts';
 import { createLastWords } from './last-words.ts';
 import type { Limits } from './limits.ts';
 import { createLineReader } from './lines.ts';
+import type { Mask } from './mask.ts';
 import { type GroupParts, spawnGroup } from './spawn-group.ts';
+import { within } from './within.ts';
+
+/** A process that ends closes its stdout a little earlier. Its exit code says more than that, so we wait for it. */
+const EXIT_FOLLOWS_MS = 500;
 
 export interface RunParts extends GroupParts {
   readonly limits: Limits;
+  readonly mask: Mask;
+  /** `messages` stand on stdout line by line; when they cannot come any more the run is over. `free` text may end or not. */
+  readonly stdout: 'messages' | 'free';
   readonly onLine: (line: string) => void;
 }
 
@@ -24,10 +32,9 @@ export interface Run {
 }
 
 export async function startRun(launch: Launch, parts: RunParts): Promise<Run> {
-  const { limits, log } = parts;
+  const { limits, log, mask } = parts;
   const group = await spawnGroup(launch, parts);
-  const secrets = Object.values(launch.env).filter((value) => value instanceof Secret);
-  const words = createLastWords({ server: launch.name, log, secrets: secrets.map((secret) => secret.reveal()) });
+  const words = createLastWords({ server: launch.name, log, mask });
   /** Why we end it, when it does not end by itself. */
   const verdict = Promise.withResolvers<SallyError>();
   let asked = false;
@@ -36,10 +43,19 @@ export async function startRun(launch: Launch, parts: RunParts): Promise<Run> {
     limit: limits.lineBytes,
     // An empty line is no message, and no harm either.
     onLine: (line) => line !== '' && parts.onLine(line),
-    onOverflow: () => verdict.resolve(lineTooLong(launch.name, limits.lineBytes)),
+    onOverflow() {
+      if (parts.stdout === 'messages') verdict.resolve(lineTooLong(launch.name, limits.lineBytes));
+    },
   });
   group.stdout.on('data', lines.push);
   group.stderr.on('data', words.hear);
+  if (parts.stdout === 'messages') group.stdout.once('end', () => void noticeSilence());
+
+  async function noticeSilence(): Promise<void> {
+    if ((await within(group.exited, EXIT_FOLLOWS_MS)) === undefined) {
+      verdict.resolve(stdoutClosed(launch.name, words.lines()));
+    }
+  }
 
   function send(line: string): void {
     const { stdin } = group;

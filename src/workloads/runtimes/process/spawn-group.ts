@@ -6,11 +6,14 @@ import type { Log } from '../../../base/index.ts';
 import type { Environment, Launch } from '../../launch.ts';
 import { serverEnvironment } from './environment.ts';
 import { type Exit, notSpawned } from './failures.ts';
-import { isGroupGone } from './group-members.ts';
+import { groupOf, isGroupGone } from './group-members.ts';
 import type { Guardian } from './guardian.ts';
+import { findMarked } from './marked.ts';
+import { within } from './within.ts';
 
 /** A killed process needs a moment to go. One that takes longer hangs in the kernel, out of everybody's reach. */
 const KILL_TAKES_MS = 1_000;
+const KILL_TRIES = 5;
 /** Output that is still on its way when the last process is gone. */
 const DRAIN_MS = 250;
 
@@ -26,7 +29,7 @@ export interface Graces {
   readonly termMs: number;
 }
 
-/** A process and all that it starts, in a process group and a session of their own. */
+/** A process and all that it starts, in a process group and a session of their own. Some leave it and are found by their mark. */
 export interface ProcessGroup {
   readonly pid: number;
   readonly stdin: Writable;
@@ -34,12 +37,13 @@ export interface ProcessGroup {
   readonly stderr: Readable;
   /** The first process is gone; others of its group may still run. */
   readonly exited: Promise<Exit>;
-  /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when the group is empty and its output was read. Call it once. */
+  /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when nothing is left and its output was read. Call it once. */
   end(graces: Graces): Promise<void>;
 }
 
 export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupParts): Promise<ProcessGroup> {
-  const child = start(launch, env);
+  const mark = guardian.newMark();
+  const child = start(launch, serverEnvironment(env, launch, mark));
   // Before anything can happen in between: from here on the process cannot outlive us.
   if (child.pid !== undefined) guardian.watch(child.pid);
   const exited = new Promise<Exit>((resolve) => {
@@ -60,12 +64,27 @@ export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupPa
   if (child.pid === undefined) throw notSpawned(launch, undefined);
   const pid: number = child.pid;
 
-  /** Sends a signal to whoever is left. */
-  function signal(name: NodeJS.Signals): void {
-    try {
-      process.kill(-pid, name);
-    } catch {
-      // Nobody is left, or nobody whom we may signal: `isGroupGone` sees the same.
+  /** Who left the group and lives on, as far as we know. */
+  let strays: number[] = [];
+
+  async function isAllGone(): Promise<boolean> {
+    if (!isGroupGone(pid)) return false;
+    // Looking through all processes is slow: only when the ones we know are gone.
+    strays = await findMarked(mark, strays);
+    if (strays.length === 0) strays = await findMarked(mark);
+    return strays.length === 0;
+  }
+
+  /** Sends a signal to whoever is left, and once: many programs take a second one for impatience and drop everything. */
+  async function signal(name: NodeJS.Signals): Promise<void> {
+    strays = (await findMarked(mark)).filter((stray) => groupOf(stray) !== pid);
+    // The number of an empty group may have another owner by now.
+    for (const target of isGroupGone(pid) ? strays : [-pid, ...strays]) {
+      try {
+        process.kill(target, name);
+      } catch {
+        // Gone, or out of our reach: `isAllGone` sees the same.
+      }
     }
   }
 
@@ -73,7 +92,7 @@ export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupPa
     const deadline = performance.now() + ms;
     if ((await within(exited, ms)) === undefined) return false;
     // The system reports only our own child to us. Its descendants have to be asked after.
-    for (let pause = 2; !isGroupGone(pid); pause = Math.min(2 * pause, 50)) {
+    for (let pause = 2; !(await isAllGone()); pause = Math.min(2 * pause, 50)) {
       if (performance.now() >= deadline) return false;
       await sleep(pause);
     }
@@ -86,17 +105,18 @@ export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupPa
     await within(exited, stdinMs);
     let gone = await goneWithin(0);
     if (!gone) {
-      signal('SIGTERM');
+      await signal('SIGTERM');
       gone = await goneWithin(termMs);
     }
-    if (!gone) {
-      signal('SIGKILL');
-      gone = await goneWithin(KILL_TAKES_MS);
+    // More than once: a process may start another one while we look.
+    for (let tries = 0; !gone && tries < KILL_TRIES; tries++) {
+      await signal('SIGKILL');
+      gone = await goneWithin(KILL_TAKES_MS / KILL_TRIES);
     }
     if (!gone) log.warn('a server process was killed and is not gone yet', { server: launch.name, pid });
     // In any case: nothing ends sooner by being killed twice, and the number may get another owner.
     guardian.release(pid);
-    // A descendant that left the group may hold our pipes open: we do not wait for it.
+    // A descendant that we could not find may hold our pipes open: we do not wait for it.
     await within(drained, DRAIN_MS);
     for (const stream of child.stdio) stream?.destroy();
   }
@@ -104,26 +124,15 @@ export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupPa
   return { pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, end };
 }
 
-function start(launch: Launch, env: Environment) {
+function start(launch: Launch, env: Record<string, string>) {
   try {
     return spawn(launch.command, launch.args, {
       ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),
-      env: serverEnvironment(env, launch.env),
+      env,
       detached: true,
       stdio: 'pipe',
     });
   } catch (error) {
     throw notSpawned(launch, error);
-  }
-}
-
-/** What the promise gives, or `undefined` when it takes longer. Leaves no timer behind. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  const waiting = new AbortController();
-  try {
-    const late = sleep(ms, undefined, { signal: waiting.signal }).catch(() => undefined);
-    return await Promise.race([promise, late]);
-  } finally {
-    waiting.abort();
   }
 }

@@ -1,16 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Log, type SallyError, toSallyError } from '../../../base/index.ts';
 import type { Environment, Launch } from '../../launch.ts';
+import { secretsOf } from './environment.ts';
 import { closed, unsupportedPlatform } from './failures.ts';
 import type { Guardian } from './guardian.ts';
 import { DEFAULT_LIMITS, type Limits, pauseAfter } from './limits.ts';
+import { createMask } from './mask.ts';
 import { type Run, startRun } from './run.ts';
 
 /** What hears of a supervised process. Its functions must not throw. */
 export interface ProcessListener {
-  /** A process runs; `send` writes one line to its stdin (newline added). Called again after each restart. */
-  started(send: (line: string) => void): void;
-  /** One line of its stdout, never an empty one. */
+  /**
+   * A process runs; `send` writes one line to its stdin (newline added). Called again after each restart.
+   * Whatever of its lines is shown to anybody goes through `mask` first: it hides the secrets the server was given. Cut a long
+   * line with `length` or after the mask, never before: half a secret is not recognised.
+   */
+  started(send: (line: string) => void, mask: (text: string, length?: number) => string): void;
+  /** One line of its stdout as it came, byte for byte and with any secret in it. Never an empty one. */
   line(line: string): void;
   /**
    * This process is gone, or could not be started. `final` when it will not be started again: that is the last call, and
@@ -24,6 +30,11 @@ export interface SuperviseParts {
   readonly guardian: Guardian;
   readonly log: Log;
   readonly limits?: Partial<Limits>;
+  /**
+   * `messages`, unless said otherwise: a server that closes its stdout or writes a line without end is of no use and is
+   * started again. `free` for a server that answers elsewhere, over HTTP, and does with its stdout what it likes.
+   */
+  readonly stdout?: 'messages' | 'free';
   /** Milliseconds that only ever grow. */
   readonly clock?: () => number;
   readonly random?: () => number;
@@ -46,6 +57,9 @@ export function superviseProcess(launch: Launch, parts: SuperviseParts): Supervi
   if (process.platform === 'win32') throw unsupportedPlatform(launch.name);
   const { listener, guardian, log, clock = () => performance.now(), random = Math.random, env = process.env } = parts;
   const limits: Limits = { ...DEFAULT_LIMITS, ...parts.limits };
+  const mask = createMask(secretsOf(env, launch));
+  const onLine = listener.line.bind(listener);
+  const { stdout = 'messages' } = parts;
   const server = launch.name;
   const closing = new AbortController();
   let state: ReturnType<SupervisedProcess['state']> = 'starting';
@@ -54,7 +68,7 @@ export function superviseProcess(launch: Launch, parts: SuperviseParts): Supervi
 
   async function runOnce(): Promise<SallyError> {
     try {
-      current = await startRun(launch, { guardian, log, env, limits, onLine: listener.line.bind(listener) });
+      current = await startRun(launch, { guardian, log, env, limits, mask, stdout, onLine });
     } catch (error) {
       return toSallyError(error);
     }
@@ -64,7 +78,7 @@ export function superviseProcess(launch: Launch, parts: SuperviseParts): Supervi
     } else {
       state = 'running';
       log.info('server started', { server, pid: current.pid });
-      listener.started(current.send);
+      listener.started(current.send, mask.hide);
     }
     const error = await current.ended;
     running = false;

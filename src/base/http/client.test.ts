@@ -1,0 +1,112 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { createHttpClient } from './client.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const GET = { method: 'GET', headers: {} } as const;
+const client = createHttpClient({ range: 'private', maxAnswer: 1024 });
+const outside = createHttpClient({ range: 'public' });
+
+it('gives a whole answer with its status and headers', async () => {
+  const port = await serve((_request, response) => response.writeHead(418, { 'x-a': 'b' }).end('tea'));
+  const answer = await client.request(new URL(`http://127.0.0.1:${port}/`), GET);
+  expect({ status: answer.status, a: answer.headers['x-a'], text: answer.bytes.toString() }).toEqual({
+    status: 418,
+    a: 'b',
+    text: 'tea',
+  });
+});
+
+it.each(['127.0.0.1', 'localhost', '[::1]', '2130706433', '0x7f.1', '127.1'])(
+  'does not reach %s for a URL from outside',
+  async (host) => {
+    let reached = false;
+    const port = await serve((_request, response) => {
+      reached = true;
+      response.end();
+    });
+    await expect(outside.request(new URL(`http://${host}:${port}/`), GET)).rejects.toMatchObject({
+      code: 'fetch.address_refused',
+    });
+    expect(reached).toBe(false);
+  },
+);
+
+it('never reaches link-local addresses, whoever asks', async () => {
+  await expect(client.request(new URL('http://169.254.169.254/'), GET)).rejects.toMatchObject({
+    code: 'fetch.address_refused',
+  });
+  await expect(client.request(new URL('http://[fe80::1]/'), GET)).rejects.toMatchObject({
+    code: 'fetch.address_refused',
+  });
+});
+
+it('follows no redirect', async () => {
+  const port = await serve((_request, response) =>
+    response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
+  );
+  expect(await client.request(new URL(`http://127.0.0.1:${port}/`), GET)).toMatchObject({ status: 302 });
+});
+
+it('refuses an answer over the limit, with or without a declared length', async () => {
+  const declared = await serve((_request, response) => response.end('x'.repeat(2048)));
+  const chunked = await serve((_request, response) => {
+    response.write('x'.repeat(800));
+    setTimeout(() => response.end('x'.repeat(800)), 10);
+  });
+  for (const port of [declared, chunked]) {
+    await expect(client.request(new URL(`http://127.0.0.1:${port}/`), GET)).rejects.toMatchObject({
+      code: 'fetch.too_large',
+    });
+  }
+});
+
+it('gives an event stream as it comes, and ends it when the reader leaves', async () => {
+  let gone = false;
+  const port = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    const timer = setInterval(() => response.write('data: x\n\n'), 5);
+    response.once('close', () => {
+      gone = true;
+      clearInterval(timer);
+    });
+  });
+  const { stream } = await client.request(new URL(`http://127.0.0.1:${port}/`), GET);
+  let seen = 0;
+  for await (const _chunk of stream ?? []) if (++seen === 3) break;
+  await expect.poll(() => gone).toBe(true);
+});
+
+it('ends a request early', async () => {
+  const port = await serve(() => {});
+  let abort: ((reason: Error) => void) | undefined;
+  const waiting = client.request(new URL(`http://127.0.0.1:${port}/`), {
+    ...GET,
+    onStart: (stop) => {
+      abort = stop;
+    },
+  });
+  setTimeout(() => abort?.(new Error('enough')), 20);
+  await expect(waiting).rejects.toMatchObject({ cause: { message: 'enough' } });
+});
+
+it('says what is wrong when nothing listens', async () => {
+  await expect(client.request(new URL('http://127.0.0.1:9/'), GET)).rejects.toMatchObject({
+    code: 'fetch.unreachable',
+  });
+});

@@ -1,0 +1,11 @@
+/**
+ * The client side of MCP: both eras on one endpoint, sessions and their streams, calls that wait for their user. It turns
+ * messages into calls and answers into messages, and never decides which server gets a call.
+ */
+export { isModern } from './envelope.ts';
+export type { Greeting, Hub, HubEvents } from './hub.ts';
+export { type Answering, createLegacy, type Incoming, type Legacy } from './legacy.ts';
+export { createModern } from './modern.ts';
+export { createParking, type Parking } from './parking.ts';
+export type { Session } from './session.ts';
+export { createSessions, DEFAULT_SESSION_LIMITS, type SessionLimits, type Sessions } from './sessions.ts';

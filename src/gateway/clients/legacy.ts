@@ -1,0 +1,197 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { SallyError } from '../../base/index.ts';
+import {
+  agreeOnRevision,
+  isLegacyRevision,
+  isLoggingLevel,
+  isObject,
+  isRequest,
+  isResponse,
+  LEGACY_REVISIONS,
+  type Params,
+  type RawParams,
+  type RpcMessage,
+  type RpcRequest,
+} from '../../mcp/index.ts';
+import { type Answer, type Client, type Identity, principalOf } from '../call.ts';
+import type { Hub } from './hub.ts';
+import { LegacyChannel } from './legacy-channel.ts';
+import { LiveCall } from './live-call.ts';
+import { failure, writeAnswer, writeEvent } from './reply.ts';
+import type { Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
+import type { Sink } from './stream.ts';
+
+/** The answer to an HTTP request, as the listener makes it. */
+export interface Answering extends Sink {
+  readonly streaming: boolean;
+  json(status: number, body: string | Uint8Array, headers?: Readonly<Record<string, string>>): void;
+  empty(status: number, headers?: Readonly<Record<string, string>>): void;
+}
+
+export interface Incoming {
+  readonly headers: IncomingHttpHeaders;
+  readonly identity: Identity;
+  readonly outlet: Answering;
+}
+
+export interface ClientParts {
+  readonly hub: Hub;
+  readonly sessions: Sessions;
+}
+
+/** Clients of the stateful revisions: `initialize`, a session, streams that can be resumed, requests in both directions. */
+export interface Legacy {
+  post(incoming: Incoming, message: RpcMessage, raw: RawParams | undefined): Promise<void>;
+  get(incoming: Incoming): void;
+  delete(incoming: Incoming): void;
+}
+
+export function createLegacy({ hub, sessions }: ClientParts): Legacy {
+  return {
+    async post(incoming, message, raw) {
+      checkRevision(incoming.headers);
+      if (isRequest(message) && message.method === 'initialize') return await initialize(incoming, message);
+      const session = sessionOf(incoming);
+      if (!isRequest(message)) {
+        if (isResponse(message)) session?.answer(message);
+        else notice(session, message.method, message.params ?? {});
+        return incoming.outlet.empty(202);
+      }
+      if (session) return await inSession(incoming, session, message, raw);
+      return await withoutSession(incoming, message, raw);
+    },
+
+    get(incoming) {
+      const session = sessionOf(incoming);
+      if (!session) throw new SallyError('call.session_required', 'a stream belongs to a session');
+      const lastEventId = incoming.headers['last-event-id'];
+      session.attach(incoming.outlet, typeof lastEventId === 'string' ? lastEventId : undefined);
+    },
+
+    delete(incoming) {
+      const session = sessionOf(incoming);
+      if (!session) throw new SallyError('call.session_required', 'name the session that ends');
+      sessions.end(session);
+      incoming.outlet.empty(204);
+    },
+  };
+
+  function sessionOf({ headers, identity }: Incoming): Session | undefined {
+    const id = headers['mcp-session-id'];
+    return typeof id === 'string' ? sessions.find(id, principalOf(identity)) : undefined;
+  }
+
+  async function initialize({ identity, outlet }: Incoming, { id, params = {} }: RpcRequest): Promise<void> {
+    const revision = agreeOnRevision(params.protocolVersion);
+    const greeting = await hub.greeting();
+    const session = sessions.open({
+      principal: principalOf(identity),
+      revision,
+      capabilities: isObject(params.capabilities) ? params.capabilities : {},
+      info: isObject(params.clientInfo) ? params.clientInfo : undefined,
+    });
+    const result = { protocolVersion: revision, ...greeting };
+    outlet.json(200, JSON.stringify({ jsonrpc: '2.0', id, result }), { 'mcp-session-id': session.id });
+  }
+
+  function notice(session: Session | undefined, method: string, params: Params): void {
+    if (!session) return;
+    if (method === 'notifications/cancelled') session.cancel(params.requestId);
+    else hub.notice(session, method, params);
+  }
+
+  async function inSession(
+    { identity, outlet }: Incoming,
+    session: Session,
+    request: RpcRequest,
+    raw: RawParams | undefined,
+  ): Promise<void> {
+    const call = toCall(request, raw, identity, session);
+    const channel = new LegacyChannel(call, session, outlet);
+    call.channel = channel;
+    session.begin(call);
+    const answer = await answerIn(session, call).catch((thrown: unknown) => failure(thrown));
+    session.finish(call);
+    channel.done();
+    if (call.cancelled) {
+      // A cancelled request gets no response; the stream of its POST ends all the same.
+      channel.stream?.end();
+      if (!channel.stream) outlet.empty(202);
+    } else if (channel.stream) {
+      channel.stream.write(writeEvent(call.id, answer));
+      channel.stream.end();
+    } else {
+      const { status, body } = writeAnswer(call.id, answer, 'legacy');
+      outlet.json(status, body);
+    }
+  }
+
+  async function answerIn(session: Session, call: LiveCall): Promise<Answer> {
+    const { uri, level } = call.params;
+    switch (call.method) {
+      case 'ping':
+        return EMPTY;
+      case 'logging/setLevel':
+        if (!isLoggingLevel(level)) throw new SallyError('call.invalid_params', 'the level is not one of MCP');
+        session.logLevel = level;
+        return await hub.answer(call);
+      case 'resources/subscribe':
+        if (typeof uri !== 'string') throw new SallyError('call.invalid_params', 'a URI is needed');
+        if (!session.subscriptions.has(uri)) await hub.subscribe(uri);
+        session.subscriptions.add(uri);
+        return EMPTY;
+      case 'resources/unsubscribe':
+        if (typeof uri === 'string' && session.subscriptions.delete(uri)) hub.unsubscribe(uri);
+        return EMPTY;
+      default:
+        return await hub.answer(call);
+    }
+  }
+
+  /** A single request without handshake. It is served, but its client can be told and asked nothing. */
+  async function withoutSession(
+    { identity, outlet }: Incoming,
+    request: RpcRequest,
+    raw: RawParams | undefined,
+  ): Promise<void> {
+    const call = toCall(request, raw, identity, strangerOf(identity));
+    outlet.onClose(() => call.cancel('the client went away'));
+    const answer =
+      request.method === 'ping' ? EMPTY : await hub.answer(call).catch((thrown: unknown) => failure(thrown));
+    const { status, body } = writeAnswer(call.id, answer, 'legacy');
+    outlet.json(status, body);
+  }
+}
+
+const EMPTY: Answer = { result: {} };
+
+function toCall(
+  { id, method, params = {} }: RpcRequest,
+  raw: RawParams | undefined,
+  identity: Identity,
+  client: Client,
+): LiveCall {
+  return new LiveCall({ id, method, params, raw, identity, client, paramHeaders: undefined });
+}
+
+function strangerOf(identity: Identity): Client {
+  return {
+    era: 'legacy',
+    revision: LEGACY_REVISIONS[0],
+    capabilities: {},
+    info: undefined,
+    key: `${principalOf(identity)} `,
+    alone: false,
+    logLevel: undefined,
+  };
+}
+
+function checkRevision(headers: IncomingHttpHeaders): void {
+  const revision = headers['mcp-protocol-version'];
+  if (revision === undefined || isLegacyRevision(revision)) return;
+  throw new SallyError(
+    'call.unsupported_revision',
+    `MCP ${String(revision)} is not spoken here, only ${LEGACY_REVISIONS.join(', ')}`,
+  );
+}

@@ -1,0 +1,181 @@
+import { type Log, SallyError } from '../../base/index.ts';
+import { isObject, type Params } from '../../mcp/index.ts';
+import type { AggregationPlan } from '../../plan/index.ts';
+import type { Answer, Backend, Call, Item, ListKind } from '../call.ts';
+import type { Forward } from './forward.ts';
+import { greetingOfAll } from './greeting.ts';
+import { type Members, unknownResource } from './hub.ts';
+import { pageOf } from './page.ts';
+import { checkParamHeaders } from './param-headers.ts';
+import { mergeListings, type View } from './view.ts';
+
+type Many = Extract<AggregationPlan, { kind: 'many' }>;
+
+/** A group without servers, or one whose plan says nothing. */
+const DEFAULT_PLAN: Many = {
+  kind: 'many',
+  conflicts: { kind: 'prefix', format: '{workload}_' },
+  tools: new Map(),
+  offerOthers: true,
+  offerNone: false,
+};
+
+export interface ManyParts {
+  readonly version: string;
+  readonly log: Log;
+}
+
+const LISTS: Readonly<Record<string, { readonly kind: ListKind; readonly field: string; readonly key: string }>> = {
+  'tools/list': { kind: 'tools', field: 'tools', key: 'name' },
+  'prompts/list': { kind: 'prompts', field: 'prompts', key: 'name' },
+  'resources/list': { kind: 'resources', field: 'resources', key: 'uri' },
+  'resources/templates/list': { kind: 'templates', field: 'resourceTemplates', key: 'uriTemplate' },
+};
+
+/** Many backends as one server: their lists merged, each call sent to the one that owns what it names. */
+export function createMany(
+  name: string,
+  backends: readonly Backend[],
+  plan: Many = DEFAULT_PLAN,
+  forward: Forward,
+  parts: ManyParts,
+): Members {
+  let view: View | undefined;
+
+  function current(): View {
+    if (view) return view;
+    view = mergeListings(backends, plan);
+    for (const remark of view.remarks) parts.log.warn('names overlap', { server: name, remark });
+    return view;
+  }
+
+  function ownerOf(uri: string): Backend {
+    const { resources, templates } = current();
+    const owner = resources.get(uri) ?? templates.find(({ matches }) => matches(uri))?.backend;
+    if (owner) return owner;
+    // A server may read URIs it never listed. With one candidate there is nothing to guess.
+    const [candidate, ...others] = backends.filter((backend) => isObject(backend.hello()?.capabilities.resources));
+    if (candidate && others.length === 0) return candidate;
+    throw unknownResource(uri);
+  }
+
+  function list(call: Call, { kind, field, key }: { kind: ListKind; field: string; key: string }): Answer {
+    const items = current().listing[kind];
+    const shown = kind === 'tools' && call.client.era === 'modern' ? items.map(withoutExecution) : items;
+    return {
+      result: {
+        ...pageOf(shown, field, key, call.params.cursor),
+        _meta: { 'dev.sallyport/backends': outcomes(backends) },
+      },
+    };
+  }
+
+  return {
+    greeting: () => greetingOfAll(name, parts.version, backends),
+    ownerOf,
+    changed() {
+      view = undefined;
+    },
+    async answer(call) {
+      const { method, params } = call;
+      const listed = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
+      if (listed) {
+        await untilListed(backends);
+        return list(call, listed);
+      }
+      switch (method) {
+        case 'tools/call': {
+          if (typeof params.name !== 'string')
+            throw new SallyError('call.invalid_params', 'tools/call needs the name of a tool');
+          const route = current().tools.get(params.name);
+          if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${params.name}`);
+          checkParamHeaders(call, route.headerParams);
+          return await forward(route.backend, call, method, renamed(params, route.name));
+        }
+        case 'prompts/get': {
+          if (typeof params.name !== 'string')
+            throw new SallyError('call.invalid_params', 'prompts/get needs the name of a prompt');
+          const route = current().prompts.get(params.name);
+          if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${params.name}`);
+          return await forward(route.backend, call, method, renamed(params, route.name));
+        }
+        case 'resources/read': {
+          if (typeof params.uri !== 'string') throw new SallyError('call.invalid_params', 'resources/read needs a URI');
+          return await forward(ownerOf(params.uri), call, method, params);
+        }
+        case 'completion/complete':
+          return await complete(call);
+        case 'logging/setLevel':
+          await setLevel(call);
+          return { result: {} };
+        default:
+          throw new SallyError('call.unknown_method', `Method not found: ${method}`);
+      }
+    },
+  };
+
+  async function complete(call: Call): Promise<Answer> {
+    const { ref } = call.params;
+    if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
+      const route = current().prompts.get(ref.name);
+      if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${ref.name}`);
+      return await completeWith(route.backend, call, { ...call.params, ref: { ...ref, name: route.name } });
+    }
+    if (isObject(ref) && ref.type === 'ref/resource' && typeof ref.uri === 'string') {
+      const { uri } = ref;
+      const backend = current().templates.find(({ template }) => template === uri)?.backend ?? ownerOf(uri);
+      return await completeWith(backend, call, call.params);
+    }
+    throw new SallyError('call.invalid_params', 'completion/complete needs a reference to a prompt or a resource');
+  }
+
+  /** A server that completes nothing has nothing to propose; that is no error of the caller's. */
+  async function completeWith(backend: Backend, call: Call, params: Params): Promise<Answer> {
+    if (!isObject(backend.hello()?.capabilities.completions))
+      return { result: { completion: { values: [], hasMore: false } } };
+    return await forward(backend, call, 'completion/complete', params);
+  }
+
+  async function setLevel(call: Call): Promise<void> {
+    const able = backends.filter((backend) => {
+      const hello = backend.hello();
+      return hello?.era === 'legacy' && isObject(hello.capabilities.logging);
+    });
+    await Promise.allSettled(able.map((backend) => backend.request(call, call.method, call.params)));
+  }
+}
+
+/** A copy only where the name differs: unchanged parameters can be sent on as they were written. */
+function renamed(params: Params, name: string): Params {
+  return params.name === name ? params : { ...params, name };
+}
+
+/** `execution` speaks of tasks in a form that the stateless revision does not know. */
+function withoutExecution(tool: Item): Item {
+  if (!('execution' in tool)) return tool;
+  const { execution, ...rest } = tool;
+  return rest;
+}
+
+const FIRST_LISTS = 5_000;
+
+/** Waits for lists that have never been there; from then on the last good ones are given at once. */
+async function untilListed(backends: readonly Backend[]): Promise<void> {
+  const missing = backends.filter((backend) => !backend.listing() && backend.state().kind === 'connecting');
+  if (missing.length === 0) return;
+  const enough = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
+  await Promise.race([Promise.all(missing.map((backend) => backend.settled())), enough]);
+}
+
+/** How each backend contributed: a list that lacks somebody's entries says whose and why. */
+function outcomes(backends: readonly Backend[]): Params {
+  return Object.fromEntries(
+    backends.map((backend) => {
+      const state = backend.state();
+      if (state.kind === 'ready') return [backend.name, { state: 'ok' }];
+      if (state.kind === 'connecting') return [backend.name, { state: backend.listing() ? 'stale' : 'connecting' }];
+      const since = new Date(state.since).toISOString();
+      return [backend.name, { state: backend.listing() ? 'stale' : 'down', since }];
+    }),
+  );
+}
