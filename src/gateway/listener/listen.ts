@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { codeOf, SallyError } from '../../base/index.ts';
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -15,6 +15,10 @@ export interface Listener {
 
 export async function listen(host: string, port: number): Promise<Listener> {
   let handler: HttpHandler = (_request, response) => void response.writeHead(503).end();
+  /** Every connection, with the number of answers it still waits for. Node counts one that never sent anything as busy. */
+  const busy = new Map<Socket, number>();
+  let closing = false;
+
   const server = createServer(
     {
       // A client that dribbles its request holds a socket for seconds, not for ever.
@@ -24,8 +28,21 @@ export async function listen(host: string, port: number): Promise<Listener> {
       maxHeaderSize: 16 * 1024,
       noDelay: true,
     },
-    (request, response) => handler(request, response),
+    (request, response) => {
+      const { socket } = request;
+      busy.set(socket, (busy.get(socket) ?? 0) + 1);
+      response.once('close', () => {
+        const left = (busy.get(socket) ?? 1) - 1;
+        if (busy.has(socket)) busy.set(socket, left);
+        if (closing && left === 0) socket.end();
+      });
+      handler(request, response);
+    },
   );
+  server.on('connection', (socket: Socket) => {
+    busy.set(socket, 0);
+    socket.once('close', () => busy.delete(socket));
+  });
   server.on('clientError', (_error, socket) => {
     if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });
@@ -42,15 +59,14 @@ export async function listen(host: string, port: number): Promise<Listener> {
       handler = next;
     },
     async close(cut) {
+      closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A connection that is busy now is idle after its answer, and would then be kept alive for a client that may not come back.
-      const sweep = setInterval(() => server.closeIdleConnections(), 50);
+      for (const [socket, answers] of busy) if (answers === 0) socket.destroy();
       const abort = (): void => server.closeAllConnections();
       if (cut.aborted) abort();
       cut.addEventListener('abort', abort, { once: true });
       await closed;
       cut.removeEventListener('abort', abort);
-      clearInterval(sweep);
     },
   };
 }
