@@ -15,7 +15,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/{integration,security,conformance}/**/*.test.ts'],
           globalSetup: 'test/support/prepare.ts',
-          testTimeout: 60_000,
+          testTimeout: 30_000,
           hookTimeout: 120_000,
         },
       },

@@ -14,8 +14,14 @@ if (parseInt(process.versions.node, 10) < needed) {
   );
   process.exitCode = 5;
 } else {
-  import('node:module').then((module) => {
-    module.enableCompileCache();
-    return import('../dist/main.js');
-  });
+  import('node:module')
+    .then((module) => {
+      module.enableCompileCache();
+      return import('../dist/main.js');
+    })
+    .catch((error) => {
+      if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+      process.stderr.write('sally is not built here, or its packages are not installed. In a checkout run: npm ci\n');
+      process.exitCode = 5;
+    });
 }

@@ -6,6 +6,10 @@ const home = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', home), 'utf8')) as { version: string };
 const argv = process.argv.slice(2);
 
+// A reader that went away (`sally … | head`) is no reason to stop serving, nor to crash.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${version}\n`);
 } else {
@@ -15,15 +19,15 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     env: process.env,
     version,
     home,
-    stop: stopSignal(),
+    untilStopped,
     isTerminal: process.stdout.isTTY === true,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   });
 }
 
-/** The first Ctrl-C asks for a clean end, the second one insists. */
-function stopSignal(): AbortSignal {
+/** For commands that keep running: the first Ctrl-C asks for a clean end, the second one insists. Others end as every program does. */
+function untilStopped(): AbortSignal {
   const stop = new AbortController();
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
@@ -32,8 +36,5 @@ function stopSignal(): AbortSignal {
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
   process.on('SIGHUP', onSignal);
-  // A reader that went away (`sally … | head`) is no reason to crash.
-  process.stdout.on('error', () => stop.abort('EPIPE'));
-  process.stderr.on('error', () => {});
   return stop.signal;
 }

@@ -102,7 +102,7 @@ describe('commands', () => {
     env: {},
     version: '0.0.0',
     home: new URL('../', import.meta.url),
-    stop: new AbortController().signal,
+    untilStopped: () => new AbortController().signal,
     isTerminal: false,
     out: () => {},
     err: () => {},

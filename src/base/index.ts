@@ -5,6 +5,7 @@
 export { DURATION_PATTERN, parseDuration } from './duration.ts';
 export { codeOf, type ErrorCode, type ErrorDetails, FACES, type Face, SallyError, toSallyError } from './errors.ts';
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts';
+export { printable } from './printable.ts';
 export { createSealer, type Sealer } from './seal.ts';
 export { Secret } from './secret.ts';
 export { suggest } from './suggest.ts';

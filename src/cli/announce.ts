@@ -1,3 +1,4 @@
+import { printable } from '../base/index.ts';
 import type { Endpoint, ServeEvent } from '../control/index.ts';
 import { clientLines } from './client-lines.ts';
 import { type OutputFormat, table } from './output.ts';
@@ -15,7 +16,7 @@ export function announce(format: OutputFormat, out: (text: string) => void): (ev
         return;
       case 'refused':
         out(`\nThe changed resources are refused, what ran before goes on.\n`);
-        out([event.error.message, ...event.error.details].map((line) => `  ${line}\n`).join(''));
+        out([event.error.message, ...event.error.details].map((line) => `  ${printable(line)}\n`).join(''));
         return;
     }
   };
@@ -32,7 +33,12 @@ function describe(endpoint: Endpoint): string {
 }
 
 function overview({ name, url, backends }: Endpoint): string {
-  const rows = backends.map(({ name: server, state, tools, error }) => [server, state, tools ?? '', error ?? '']);
+  const rows = backends.map(({ name: server, state, tools, error }) => [
+    server,
+    state,
+    tools ?? '',
+    printable(error ?? '', 200),
+  ]);
   const head = `${name} is served at ${url}\n`;
   if (rows.length === 0) return `${head}\n  The group has no servers yet.\n`;
   const lines = table(['SERVER', 'STATE', 'TOOLS', ''], rows)

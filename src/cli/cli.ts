@@ -14,8 +14,8 @@ export interface Shell {
   readonly version: string;
   /** The folder of the package itself, with its schemas and examples. */
   readonly home: URL;
-  /** Aborted when somebody asks the program to end. */
-  readonly stop: AbortSignal;
+  /** For commands that keep running: a signal that is aborted when somebody asks the program to end. */
+  readonly untilStopped: () => AbortSignal;
   readonly isTerminal: boolean;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -23,16 +23,21 @@ export interface Shell {
 
 /** Runs one command line and gives the exit code. Never throws. */
 export async function runCli(shell: Shell): Promise<number> {
-  const program = buildProgram(shell);
+  let help = '';
+  // Commander's own complaints come back as errors and are told in our words; the help it shows for `sally vmcp` alone is an answer.
+  const program = buildProgram(shell, (text) => {
+    help = text;
+  });
   try {
     await program.parseAsync(shell.argv, { from: 'user' });
     return 0;
   } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') shell.out(help);
     return reportError(fromCommander(thrown), shell, shell.argv.includes('--debug'));
   }
 }
 
-export function buildProgram(shell: Shell): Command {
+export function buildProgram(shell: Shell, complain: (text: string) => void = () => {}): Command {
   const program = new Command('sally')
     .description('One gate with two doors in front of your MCP servers.')
     .version(shell.version, '-V, --version', 'print the version')
@@ -42,8 +47,7 @@ export function buildProgram(shell: Shell): Command {
     .showSuggestionAfterError()
     .configureOutput({
       writeOut: shell.out,
-      // Commander's own complaints come back as errors and are printed by reportError, in our words.
-      writeErr: () => {},
+      writeErr: complain,
     });
   addVmcpCommands(program, shell);
   addRunCommand(program, shell);

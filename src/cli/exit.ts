@@ -1,4 +1,4 @@
-import { toSallyError } from '../base/index.ts';
+import { printable, toSallyError } from '../base/index.ts';
 
 interface Streams {
   readonly err: (text: string) => void;
@@ -8,9 +8,11 @@ interface Streams {
 export function reportError(thrown: unknown, { err }: Streams, debug: boolean): number {
   if (thrown === undefined) return 0;
   const error = toSallyError(thrown);
-  err(`error[${error.code}]: ${error.message}\n`);
-  for (const line of error.details) err(`  ${line}\n`);
-  for (const cause of causesOf(error)) err(`  because: ${cause}\n`);
+  const [first = '', ...rest] = error.message.split('\n');
+  err(`error[${error.code}]: ${printable(first)}\n`);
+  for (const line of rest) err(`  ${printable(line.trimStart())}\n`);
+  for (const line of error.details) err(`  ${printable(line)}\n`);
+  for (const cause of causesOf(error)) err(`  because: ${printable(cause)}\n`);
   if (error.hint) err(`  what to do: ${error.hint}\n`);
   if (debug) err(`${stackOf(error)}\n`);
   else if (error.code === 'internal.bug') err('  what to do: run again with --debug and report what it prints\n');

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import type { Access } from '../gateway/index.ts';
 import type { OutputFormat } from './output.ts';
 
 export type { OutputFormat };
@@ -11,6 +12,39 @@ export function formatOption(): Option {
 
 export function hostOption(): Option {
   return new Option('--host <address>', 'address to listen on').default('127.0.0.1');
+}
+
+export function allowedHostOption(): Option {
+  return new Option('--allowed-host <name>', 'further name by which clients may call, repeatable')
+    .argParser(collect)
+    .default([], 'none');
+}
+
+export function allowedOriginOption(): Option {
+  return new Option('--allowed-origin <origin>', 'web page that may call, such as https://app.example.net, repeatable')
+    .argParser(collectOrigin)
+    .default([], 'none');
+}
+
+/** The flags that say from where an endpoint may be reached. */
+export interface AccessFlags {
+  readonly host: string;
+  readonly allowedHost: readonly string[];
+  readonly allowedOrigin: readonly string[];
+}
+
+export function accessOf({ host, allowedHost, allowedOrigin }: AccessFlags): Access {
+  return { host, allowedHosts: allowedHost, allowedOrigins: allowedOrigin };
+}
+
+function collect(text: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, text];
+}
+
+function collectOrigin(text: string, earlier: readonly string[]): readonly string[] {
+  if (URL.parse(text)?.origin !== text)
+    throw new InvalidArgumentError('an origin is a scheme, a host and maybe a port: https://app.example.net.');
+  return [...earlier, text];
 }
 
 export function secretsOption(): Option {

@@ -26,6 +26,8 @@ export interface Doors {
 export function createDoors(parts: GenerationParts): Doors {
   const doors = new Map<number, Door>();
   const draining = new Set<Promise<void>>();
+  const ending = new AbortController();
+  const drainCut = (): AbortSignal => AbortSignal.any([ending.signal, AbortSignal.timeout(DRAIN_WITHIN)]);
 
   /** Drains in the background: the new generation already serves, nobody needs to wait for the old one. */
   function retire(work: Promise<void>): void {
@@ -38,7 +40,7 @@ export function createDoors(parts: GenerationParts): Doors {
     try {
       for (const { port } of plans) {
         if (doors.has(port)) continue;
-        opened.set(port, { listener: await listen(parts.host, port), generation: undefined });
+        opened.set(port, { listener: await listen(parts.access.host, port), generation: undefined });
       }
       return opened;
     } catch (error) {
@@ -57,7 +59,7 @@ export function createDoors(parts: GenerationParts): Doors {
       for (const [port, door] of doors) {
         if (wanted.has(port)) continue;
         doors.delete(port);
-        const cut = AbortSignal.timeout(DRAIN_WITHIN);
+        const cut = drainCut();
         retire(Promise.all([door.listener.close(cut), door.generation?.drain(cut)]).then(() => {}));
       }
 
@@ -68,13 +70,14 @@ export function createDoors(parts: GenerationParts): Doors {
         door.generation = next;
         door.listener.hand(next.handler); // from here on new requests reach the new gateways
         for (const gateway of next.gateways) gateway.takeOver();
-        if (old) retire(old.drain(AbortSignal.timeout(DRAIN_WITHIN)));
+        if (old) retire(old.drain(drainCut()));
         return { url: door.listener.url, gateways: next.gateways };
       });
     },
 
     async close() {
       const cut = AbortSignal.timeout(END_WITHIN);
+      cut.addEventListener('abort', () => ending.abort(), { once: true });
       const open = [...doors.values()];
       doors.clear();
       const drained = Promise.all(open.map(({ generation }) => generation?.drain(cut)));

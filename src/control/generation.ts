@@ -1,5 +1,6 @@
 import type { Log, Sealer } from '../base/index.ts';
 import {
+  type Access,
   type BackendPool,
   createGateway,
   createRouter,
@@ -14,7 +15,7 @@ export interface GenerationParts {
   /** What the endpoint of that name remembers of its clients. */
   readonly memoryOf: (name: string) => Memory;
   readonly sealer: Sealer;
-  readonly host: string;
+  readonly access: Access;
   readonly version: string;
   readonly log: Log;
   /** How long new gateways may take to reach their backends before they take over without those that are late. */

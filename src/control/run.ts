@@ -52,15 +52,18 @@ export async function run(options: RunOptions, parts: RunParts): Promise<void> {
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
   const memories = createMemories();
-  const doors = createDoors({ ...memories, pool, host: options.host, version, log, patience: PATIENCE });
+  const doors = createDoors({ ...memories, pool, access: options.access, version, log, patience: PATIENCE });
+  const waiting = setInterval(() => parts.log.info('still waiting for the server to answer', { server: name }), 5_000);
   try {
     const open = await doors.serve([{ port: options.port, gateways: [plan] }], stop);
     const [report] = open.flatMap(({ gateways }) => gateways.flatMap((gateway) => gateway.report()));
     refuseDown(report?.state);
+    clearInterval(waiting);
     letGo();
     if (!stop.aborted) parts.tell({ event: 'ready', endpoints: endpointsOf(open) });
     await over.promise;
   } finally {
+    clearInterval(waiting);
     memories.close();
     await doors.close();
     await pool.close();

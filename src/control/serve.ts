@@ -9,6 +9,7 @@ import { declaredIn } from './declare.ts';
 import { createDoors } from './doors.ts';
 import { endpointsOf, type ServeEvent } from './endpoints.ts';
 import { type Exposure, refuseExposed } from './exposure.ts';
+import { follow } from './follow.ts';
 import { resolveTargets } from './launches.ts';
 import { createMemories } from './memories.ts';
 import { createWorkloads, type Workloads } from './workloads.ts';
@@ -43,23 +44,27 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
   const memories = createMemories();
-  const doors = createDoors({ ...memories, pool, host: options.host, version, log, patience: PATIENCE });
+  const doors = createDoors({ ...memories, pool, access: options.access, version, log, patience: PATIENCE });
   try {
     const open = await doors.serve(plans, stop);
     if (!stop.aborted) tell({ event: 'ready', endpoints: endpointsOf(open) });
     let refused = false;
-    for await (const _change of changes) {
+    let mayHeal = false;
+    for await (const _look of follow(changes, () => mayHeal, stop)) {
       try {
         const next = await readPlans(options, parts, workloads);
         if (!refused && keyOf(next) === keyOf(plans)) continue;
+        sayWhatMoved(plans, next, log);
         const open = await doors.serve(next, stop);
-        [plans, refused] = [next, false];
+        [plans, refused, mayHeal] = [next, false, false];
         workloads.keepOnly(workloadsOf(plans));
         tell({ event: 'reloaded', endpoints: endpointsOf(open) });
       } catch (thrown) {
         // Whatever a change brings about, what runs goes on.
         const error = toSallyError(thrown);
-        refused = true;
+        const again = mayHeal && refused;
+        [refused, mayHeal] = [true, !(error instanceof ConfigError)];
+        if (again && mayHeal) continue; // it was said once
         if (error.code === 'internal.bug')
           log.error('a change of the resources met a bug', { error, stack: (thrown as Error).stack });
         tell({ event: 'refused', error, problems: error instanceof ConfigError ? error.problems : [] });
@@ -91,6 +96,14 @@ async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Wo
   if (problems.length > 0) throw new ConfigError(problems, targets.code ?? 'config.unsupported');
   for (const gateway of doors.flatMap(({ gateways }) => gateways)) refuseExposed(options, gateway);
   return doors;
+}
+
+/** The only virtual server of a folder answers at `/mcp`; a second one takes that away, and clients of the first must know. */
+function sayWhatMoved(before: readonly DoorPlan[], after: readonly DoorPlan[], log: Log): void {
+  const pathsOf = (doors: readonly DoorPlan[]) =>
+    new Set(doors.flatMap(({ gateways }) => gateways.flatMap(({ paths }) => paths)));
+  const left = pathsOf(after);
+  for (const path of pathsOf(before)) if (!left.has(path)) log.warn('a path is not served any more', { path });
 }
 
 function workloadsOf(doors: readonly DoorPlan[]): ReadonlySet<string> {

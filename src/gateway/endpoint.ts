@@ -12,19 +12,17 @@ import {
 } from './clients/index.ts';
 import { decodeMessage } from './decode.ts';
 import { createIncoming } from './incoming/index.ts';
-import { createGuard, type HttpHandler, Outlet, refuse } from './listener/index.ts';
+import { type HttpHandler, Outlet, refuse } from './listener/index.ts';
 
 export interface EndpointParts {
-  readonly host: string;
   readonly version: string;
   readonly log: Log;
   readonly sessions: Sessions;
   readonly parking: Parking;
 }
 
-/** The request road, top to bottom. One MCP message of one caller goes through here, for one backend or for many. */
+/** The request road, top to bottom, behind the guard of the listener. One MCP message of one caller goes through here, for one backend or for many. */
 export function createEndpoint(plan: GatewayPlan, hub: Hub, parts: EndpointParts): HttpHandler {
-  const guard = createGuard(parts.host);
   const identify = createIncoming(plan.incoming);
   const serverInfo = { name: plan.name, version: parts.version };
   const legacy = createLegacy({ hub, sessions: parts.sessions });
@@ -33,7 +31,6 @@ export function createEndpoint(plan: GatewayPlan, hub: Hub, parts: EndpointParts
   return async function endpoint(request, response) {
     let id: RequestId | undefined;
     try {
-      guard(request); //                                         listener: host, origin
       const identity = await identify(request); //               boundary 1: who is asking
       const outlet = new Outlet(response);
       const incoming: Incoming = { headers: request.headers, identity, outlet };

@@ -12,7 +12,6 @@ export interface GatewayParts {
   readonly pool: BackendPool;
   readonly memory: Memory;
   readonly sealer: Sealer;
-  readonly host: string;
   readonly version: string;
   readonly log: Log;
 }

@@ -1,20 +1,19 @@
-import type { Log } from '../base/index.ts';
-import { SallyError } from '../base/index.ts';
+import { type Log, SallyError } from '../base/index.ts';
 import type { Gateway } from './gateway.ts';
-import { answerHealth, createGuard, type HttpHandler, refuse } from './listener/index.ts';
+import { type Access, answerHealth, createCors, createGuard, type HttpHandler, refuse } from './listener/index.ts';
 
 export interface RouterParts {
-  readonly host: string;
+  readonly access: Access;
   readonly log: Log;
 }
 
-/** Which path belongs to whom, on one listener. What is not in the table does not exist. */
-export function createRouter(gateways: readonly Gateway[], { host, log }: RouterParts): HttpHandler {
-  const guard = createGuard(host);
-  const health: HttpHandler = (request, response) => answerHealth(guard, request, response);
-  const routes = new Map([
-    ['/health', health],
-    ['/readyz', health],
+/** Which path belongs to whom, on one listener. What is not in the table does not exist, and nobody gets that far who may not. */
+export function createRouter(gateways: readonly Gateway[], { access, log }: RouterParts): HttpHandler {
+  const guard = createGuard(access);
+  const cors = createCors(access);
+  const routes = new Map<string, HttpHandler>([
+    ['/health', answerHealth],
+    ['/readyz', answerHealth],
   ]);
   for (const gateway of gateways) {
     for (const path of gateway.plan.paths) routes.set(path, gateway.handle);
@@ -22,6 +21,8 @@ export function createRouter(gateways: readonly Gateway[], { host, log }: Router
 
   return function router(request, response) {
     try {
+      guard(request); // host, origin
+      if (cors(request, response)) return;
       const path = (request.url ?? '').split('?', 1)[0] ?? '';
       const route = routes.get(path);
       if (!route) throw new SallyError('listener.not_found', 'nothing is served at this path');

@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { groupYaml, installServers } from '../support/mcp-servers.ts';
 import { eventually } from '../support/processes.ts';
-import { connectClient, startSally, tempFolder } from '../support/sally.ts';
+import { connectClient, ROOT, startSally, tempFolder } from '../support/sally.ts';
 
 it('fails no call over 20 reloads under load, ten of them invalid', async () => {
   await using folder = await tempFolder();
@@ -94,6 +95,66 @@ it('stops a server that was taken out of the group', async () => {
   await eventually(
     () => isAlive(pid),
     (alive) => !alive,
+  );
+});
+
+it('serves a change that failed for a reason outside, as soon as the reason is gone', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good']);
+  const blocker = createServer();
+  await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+  const { port } = blocker.address() as { port: number };
+  await writeFile(join(folder.path, 'group.yaml'), groupYaml(['good']));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+
+  await writeFile(join(folder.path, 'group.yaml'), `${groupYaml(['good'])}  proxyPort: ${port}\n`);
+  await sally.next('refused');
+  await new Promise((resolve) => blocker.close(resolve));
+  const { endpoints } = await sally.next('reloaded');
+  expect(endpoints?.map(({ name }) => name)).toEqual(['test', 'good']);
+});
+
+it('goes on whatever a change brings', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good', 'greets']);
+  await mkdir(join(folder.path, 'node_modules/greets/folder'));
+  await writeFile(
+    join(folder.path, 'node_modules/greets/package.json'),
+    '{"name":"greets","version":"1.0.0","bin":"folder"}',
+  );
+  await writeFile(join(folder.path, 'group.yaml'), groupYaml(['good']));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  await writeFile(join(folder.path, 'group.yaml'), groupYaml(['good', 'greets']));
+  await sally.next('refused');
+  await using session = await connectClient(sally.endpoints[0]?.url ?? '');
+  expect((await session.client.listTools()).tools).toHaveLength(3);
+});
+
+it('a changed HTTP server takes over the fixed port of the one before', async () => {
+  await using folder = await tempFolder();
+  const yaml = (round: number): string => `${groupYaml([])}---
+apiVersion: sallyport.dev/v1alpha1
+kind: MCPServer
+metadata: {name: web}
+spec:
+  groupRef: {name: test}
+  image: npx://@modelcontextprotocol/server-everything@2026.8.31
+  transport: streamable-http
+  mcpPort: ${30_000 + (process.pid % 20_000)}
+  args: [streamableHttp]
+  env: [{name: ROUND, value: "${round}"}]
+`;
+  await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+  await writeFile(join(folder.path, 'group.yaml'), yaml(1));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  await using session = await connectClient(sally.endpoints[0]?.url ?? '');
+  const echo = () => session.client.callTool({ name: 'web_echo', arguments: { message: 'x' } });
+  expect((await echo()).content).toEqual([{ type: 'text', text: 'Echo: x' }]);
+  await writeFile(join(folder.path, 'group.yaml'), yaml(2));
+  await sally.next('reloaded');
+  await eventually(
+    () => echo().then(({ content }) => JSON.stringify(content), String),
+    (seen) => seen.includes('Echo: x'),
   );
 });
 

@@ -23,13 +23,22 @@ describe('addresses a request may go to', () => {
     expect(isAllowedAddress(address, 'private')).toBe(true);
   });
 
-  it.each(['169.254.169.254', '0.0.0.0', '::', 'fe80::1', '::ffff:169.254.169.254', '255.255.255.255', '224.0.0.1'])(
-    '%s is never a target',
-    (address) => {
-      expect(isAllowedAddress(address, 'public')).toBe(false);
-      expect(isAllowedAddress(address, 'private')).toBe(false);
-    },
-  );
+  it.each([
+    '169.254.169.254',
+    '0.0.0.0',
+    '::',
+    'fe80::1',
+    '::ffff:169.254.169.254',
+    '255.255.255.255',
+    '224.0.0.1',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::',
+    'fd00:ec2::254',
+    '100.100.100.200',
+  ])('%s is never a target', (address) => {
+    expect(isAllowedAddress(address, 'public')).toBe(false);
+    expect(isAllowedAddress(address, 'private')).toBe(false);
+  });
 
   it('refuses what is not an IP address', () => {
     expect(isAllowedAddress('localhost', 'private')).toBe(false);

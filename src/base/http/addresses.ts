@@ -8,8 +8,10 @@ export type AddressRange = 'public' | 'private';
 
 /** Never a target, whoever asks: unspecified, link-local (cloud metadata lives there), multicast, reserved. */
 const NEVER = blockList(
-  ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4'],
-  ['::/128', 'fe80::/10', 'ff00::/8', 'fec0::/10'],
+  // 100.100.100.200 and 168.63.129.16 hand out credentials of a machine like 169.254.169.254 does.
+  ['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4', '100.100.100.200/32', '168.63.129.16/32'],
+  // The last ones carry 169.254.0.0/16 inside (NAT64, 6to4), or are a metadata address themselves.
+  ['::/128', 'fe80::/10', 'ff00::/8', 'fec0::/10', '64:ff9b::a9fe:0/112', '2002:a9fe::/32', 'fd00:ec2::254/128'],
 );
 
 /** Not reachable from the internet, or a way around the table (6to4, NAT64, Teredo carry an IPv4 address inside). */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -19,11 +19,19 @@ export function addInitCommand(vmcp: Command, shell: Shell): void {
       const template = fileURLToPath(new URL('examples/quickstart/', shell.home));
       const files = (await readdir(template)).filter((file) => file.endsWith('.yaml')).sort();
       await refuseExisting(folder, [...files, SCHEMA]);
-      await mkdir(folder, { recursive: true });
-      await write(folder, SCHEMA, json(jsonSchemaOf('all')));
-      for (const file of files) {
-        const text = await readFile(join(template, file), 'utf8');
-        await write(folder, file, text.replace(/\$schema=\S+/, `$schema=./${SCHEMA}`));
+      const written: string[] = [];
+      try {
+        await mkdir(folder, { recursive: true });
+        await write(folder, SCHEMA, json(jsonSchemaOf('all')));
+        written.push(SCHEMA);
+        for (const file of files) {
+          const text = await readFile(join(template, file), 'utf8');
+          await write(folder, file, text.replace(/\$schema=\S+/, `$schema=./${SCHEMA}`));
+          written.push(file);
+        }
+      } catch (cause) {
+        for (const file of written) await rm(join(folder, file), { force: true }).catch(() => {});
+        throw unwritable(folder, cause);
       }
       shell.out(
         `Wrote ${files.map((file) => join(folder, file)).join(' and ')}.\nNext: sally vmcp serve -f ${folder}\n`,
@@ -35,11 +43,18 @@ function write(folder: string, file: string, text: string): Promise<void> {
   return writeFile(join(folder, file), text, { flag: 'wx' });
 }
 
+function unwritable(folder: string, cause: unknown): SallyError {
+  return new SallyError('config.unreadable', `${folder} cannot be written to`, {
+    cause,
+    hint: 'name a folder that you may write to',
+  });
+}
+
 /** All or nothing: a folder that already has one of the files is left as it is. */
 async function refuseExisting(folder: string, files: readonly string[]): Promise<void> {
   const there = await readdir(folder).catch((cause: unknown): string[] => {
     if (codeOf(cause) === 'ENOENT') return [];
-    throw new SallyError('config.unreadable', `${folder} cannot be written to`, { cause, hint: 'name another folder' });
+    throw unwritable(folder, cause);
   });
   const taken = files.find((file) => there.includes(file));
   if (taken === undefined) return;

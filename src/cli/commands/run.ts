@@ -2,15 +2,24 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { SallyError } from '../../base/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
-import { formatOption, hostOption, insistOption, type OutputFormat, parsePort } from '../options.ts';
+import {
+  type AccessFlags,
+  accessOf,
+  allowedHostOption,
+  allowedOriginOption,
+  formatOption,
+  hostOption,
+  insistOption,
+  type OutputFormat,
+  parsePort,
+} from '../options.ts';
 
-interface Options {
+interface Options extends AccessFlags {
   readonly name?: string;
   readonly foreground?: boolean;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
   readonly transport: 'stdio' | 'streamable-http' | 'sse';
   readonly sessionMode: 'shared' | 'per-session';
-  readonly host: string;
   readonly proxyPort: number;
   readonly targetPort?: number;
   readonly insecureAllowAnonymous: boolean;
@@ -28,7 +37,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
     .argument('[args...]', 'arguments for the server, after --')
     .option('--name <name>', 'name of the workload, made from the server when left out')
     .option('-f, --foreground', 'stay until the server ends or Ctrl-C')
-    .option('-e, --env <KEY=VALUE>', 'environment variable for the server, repeatable', addVariable, {})
+    .option('-e, --env <KEY=VALUE>', 'environment variable for the server, repeatable', addVariable)
     .addOption(
       new Option('--transport <transport>', 'how the server speaks MCP')
         .choices(['stdio', 'streamable-http', 'sse'])
@@ -40,6 +49,8 @@ export function addRunCommand(program: Command, shell: Shell): void {
         .default('shared'),
     )
     .addOption(hostOption())
+    .addOption(allowedHostOption())
+    .addOption(allowedOriginOption())
     .option('--proxy-port <port>', 'port to listen on, 0 picks a free one', parsePort, 0)
     .option('--target-port <port>', 'port the server listens on, for --transport streamable-http', parsePort)
     .addOption(insistOption())
@@ -55,8 +66,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
           hint: 'add -f to stay in the foreground',
         });
       }
-      const { name, env, proxyPort, targetPort, format, transport, sessionMode, host, insecureAllowAnonymous } =
-        options;
+      const { name, env, proxyPort, targetPort, format, transport, sessionMode, insecureAllowAnonymous } = options;
       const { run } = await import('../../control/index.ts');
       await run(
         {
@@ -64,10 +74,10 @@ export function addRunCommand(program: Command, shell: Shell): void {
           args,
           transport,
           sessionMode,
-          host,
+          access: accessOf(options),
           insecureAllowAnonymous,
           port: proxyPort,
-          serverEnv: env,
+          serverEnv: env ?? {},
           from: '.',
           ...(name === undefined ? {} : { name }),
           ...(targetPort === undefined ? {} : { targetPort }),
@@ -76,14 +86,14 @@ export function addRunCommand(program: Command, shell: Shell): void {
           env: shell.env,
           version: shell.version,
           log: logFor(command, shell),
-          stop: shell.stop,
+          stop: shell.untilStopped(),
           tell: announce(format, shell.out),
         },
       );
     });
 }
 
-function addVariable(text: string, earlier: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function addVariable(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('write it as KEY=VALUE.');
   return { ...earlier, [name]: value };

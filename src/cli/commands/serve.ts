@@ -2,11 +2,21 @@ import type { Command } from 'commander';
 import { createSecretSource } from '../../secrets/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
-import { formatOption, hostOption, insistOption, type OutputFormat, parsePort, secretsOption } from '../options.ts';
+import {
+  type AccessFlags,
+  accessOf,
+  allowedHostOption,
+  allowedOriginOption,
+  formatOption,
+  hostOption,
+  insistOption,
+  type OutputFormat,
+  parsePort,
+  secretsOption,
+} from '../options.ts';
 
-interface Options {
+interface Options extends AccessFlags {
   readonly file: string;
-  readonly host: string;
   readonly port: number;
   readonly format: OutputFormat;
   readonly secretsDir?: string;
@@ -21,21 +31,23 @@ export function addServeCommand(vmcp: Command, shell: Shell): void {
     .description('serve every VirtualMCPServer of a folder, and follow the files as they change')
     .requiredOption('-f, --file <path>', 'file or folder with resources in YAML')
     .addOption(hostOption())
+    .addOption(allowedHostOption())
+    .addOption(allowedOriginOption())
     .option('--port <port>', 'port to listen on, 0 picks a free one', parsePort, DEFAULT_PORT)
     .addOption(insistOption())
     .addOption(secretsOption())
     .addOption(formatOption())
     .action(async (options: Options, command: Command) => {
-      const { file, host, port, format, secretsDir, insecureAllowAnonymous } = options;
+      const { file, port, format, secretsDir, insecureAllowAnonymous } = options;
       const { serve } = await import('../../control/index.ts');
       await serve(
-        { path: file, host, port, insecureAllowAnonymous },
+        { path: file, access: accessOf(options), port, insecureAllowAnonymous },
         {
           secrets: createSecretSource({ env: shell.env, ...(secretsDir === undefined ? {} : { folder: secretsDir }) }),
           env: shell.env,
           version: shell.version,
           log: logFor(command, shell),
-          stop: shell.stop,
+          stop: shell.untilStopped(),
           tell: announce(format, shell.out),
         },
       );

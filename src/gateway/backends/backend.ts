@@ -37,6 +37,8 @@ const CONNECT_TIMEOUT = 180_000;
 /** How long a caller waits for a conversation that is being opened. */
 const PATIENCE = 10_000;
 const LIST_TIMEOUT = 30_000;
+/** A server that changes all the time is asked this often at most. */
+const REFRESH_PAUSE = 200;
 const FIRST_RETRY = 500;
 const LAST_RETRY = 30_000;
 
@@ -61,6 +63,8 @@ export function createBackend(
   let waiting: PromiseWithResolvers<Talk>;
   let listing: Listing | undefined;
   let retryNow = new AbortController();
+  let refreshing = false;
+  const stale = new Set<ListKind>();
 
   const transport = connect((tool) => headerParams.get(tool) ?? NO_PARAMS);
   const conversations = createConversations(transport, own, (key, method, params) => {
@@ -122,16 +126,33 @@ export function createBackend(
     }
   }
 
-  /** A server that says something changed is asked again; if that fails the last good list stays. */
+  /**
+   * A server that says something changed is asked again; if that fails the last good list stays. One that says it all the time is
+   * asked once, and once more when that is done.
+   */
   async function refresh(kinds: readonly ListKind[]): Promise<void> {
-    if (!home) return;
-    try {
-      take(
-        await readListing(name, home, own, kinds, AbortSignal.any([closing.signal, AbortSignal.timeout(LIST_TIMEOUT)])),
-      );
-    } catch (error) {
-      log.warn('backend changed but cannot be listed, the last list stays', { backend: name, error });
+    for (const kind of kinds) stale.add(kind);
+    if (refreshing) return;
+    refreshing = true;
+    while (stale.size > 0 && home && !closing.signal.aborted) {
+      const asked = [...stale];
+      stale.clear();
+      try {
+        take(
+          await readListing(
+            name,
+            home,
+            own,
+            asked,
+            AbortSignal.any([closing.signal, AbortSignal.timeout(LIST_TIMEOUT)]),
+          ),
+        );
+      } catch (error) {
+        log.warn('backend changed but cannot be listed, the last list stays', { backend: name, error });
+      }
+      if (stale.size > 0) await sleep(REFRESH_PAUSE, undefined, { ref: false });
     }
+    refreshing = false;
   }
 
   function take(lists: Partial<Listing>): void {

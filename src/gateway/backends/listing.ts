@@ -24,8 +24,9 @@ const LISTS: Readonly<
 };
 
 /** A server that never stops paging is broken, not large. */
-const MAX_PAGES = 1_000;
-const MAX_ITEMS = 50_000;
+const MAX_PAGES = 500;
+const MAX_ITEMS = 20_000;
+const MAX_LENGTH = 32 * 1024 * 1024;
 
 export const EMPTY_LISTING: Listing = { tools: [], resources: [], templates: [], prompts: [] };
 
@@ -55,8 +56,9 @@ async function readList(
   const { method, capability, field, name: key } = LISTS[kind];
   if (!has(talk.hello, capability)) return [];
   const items: Item[] = [];
+  let length = 0;
   let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS; page++) {
+  for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS && length < MAX_LENGTH; page++) {
     const params: Params = cursor === undefined ? {} : { cursor };
     const told = read(
       await talk.request(new OwnCall(method, params, GATEWAY_IDENTITY, client, signal), method, params),
@@ -67,16 +69,17 @@ async function readList(
       throw new SallyError('backend.protocol', `${name} cannot list its ${kind}: ${told.error.message}`);
     }
     const found = told.result[field];
-    if (Array.isArray(found))
-      items.push(
-        ...found.filter((item): item is Item => isObject(item) && typeof item[key] === 'string' && item[key] !== ''),
-      );
+    if (Array.isArray(found)) {
+      length += JSON.stringify(found).length;
+      for (const item of found)
+        if (isObject(item) && typeof item[key] === 'string' && item[key] !== '') items.push(item);
+    }
     const { nextCursor } = told.result;
     if (typeof nextCursor !== 'string' || nextCursor === cursor)
       return kind === 'tools' ? usable(items, talk.hello) : items;
     cursor = nextCursor;
   }
-  throw new SallyError('backend.protocol', `${name} lists ${kind} without end`);
+  throw new SallyError('backend.protocol', `${name} lists more ${kind} than anybody could use`);
 }
 
 /** A client of the stateless revision must leave out tools whose header annotations break the rules. */

@@ -41,6 +41,8 @@ export function createMany(
   parts: ManyParts,
 ): Members {
   let view: View | undefined;
+  // Counted from the start: a server that hangs delays the first lists once, and nobody's after that.
+  const enough = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
 
   function current(): View {
     if (view) return view;
@@ -80,7 +82,7 @@ export function createMany(
       const { method, params } = call;
       const listed = Object.hasOwn(LISTS, method) ? LISTS[method] : undefined;
       if (listed) {
-        await untilListed(backends);
+        await untilListed(backends, enough);
         return list(call, listed);
       }
       switch (method) {
@@ -160,11 +162,9 @@ function withoutExecution(tool: Item): Item {
 const FIRST_LISTS = 5_000;
 
 /** Waits for lists that have never been there; from then on the last good ones are given at once. */
-async function untilListed(backends: readonly Backend[]): Promise<void> {
+async function untilListed(backends: readonly Backend[], enough: Promise<void>): Promise<void> {
   const missing = backends.filter((backend) => !backend.listing() && backend.state().kind === 'connecting');
-  if (missing.length === 0) return;
-  const enough = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
-  await Promise.race([Promise.all(missing.map((backend) => backend.settled())), enough]);
+  if (missing.length > 0) await Promise.race([Promise.all(missing.map((backend) => backend.settled())), enough]);
 }
 
 /** How each backend contributed: a list that lacks somebody's entries says whose and why. */

@@ -7,7 +7,11 @@ function request(headers: Record<string, string>): IncomingMessage {
 }
 
 describe('on a loopback address', () => {
-  const guard = createGuard('127.0.0.1');
+  const guard = createGuard({
+    host: '127.0.0.1',
+    allowedHosts: ['tunnel.example'],
+    allowedOrigins: ['https://app.example'],
+  });
 
   it.each([
     'localhost',
@@ -39,16 +43,33 @@ describe('on a loopback address', () => {
     expect(() => guard(request({ host }))).toThrow(expect.objectContaining({ code: 'listener.host_refused' }));
   });
 
+  it('takes a name it was told', () => {
+    expect(() => guard(request({ host: 'tunnel.example' }))).not.toThrow();
+  });
+
+  it('refuses what a browser says comes from another site', () => {
+    expect(() => guard(request({ host: 'localhost:4483', 'sec-fetch-site': 'cross-site' }))).toThrow();
+    expect(() => guard(request({ host: 'localhost:4483', 'sec-fetch-site': 'same-origin' }))).not.toThrow();
+  });
+
   it('refuses a request without a host', () => {
     expect(() => guard(request({}))).toThrow(expect.objectContaining({ code: 'listener.host_refused' }));
   });
 
-  it.each(['http://localhost:3000', 'http://LOCALHOST', 'https://localhost.'])('takes the origin %s', (origin) => {
+  it.each([
+    'http://localhost:4483',
+    'http://LOCALHOST:4483',
+    'http://127.0.0.1:4483',
+    'http://[::1]:4483',
+    'https://app.example',
+  ])('takes the origin %s', (origin) => {
     expect(() => guard(request({ host: 'localhost:4483', origin }))).not.toThrow();
   });
 
   it.each([
     'http://evil.example',
+    'http://localhost:3000',
+    'http://localhost',
     'http://localhost.evil.example',
     'null',
     'file://',
@@ -64,10 +85,12 @@ describe('on a loopback address', () => {
 });
 
 describe('on an address of the network', () => {
-  const guard = createGuard('0.0.0.0');
+  const guard = createGuard({ host: '0.0.0.0', allowedHosts: ['mcp.example.net'], allowedOrigins: [] });
 
-  it('takes any host name, since only the operator knows the right ones', () => {
+  it('takes the names of this machine and those it was told', () => {
     expect(() => guard(request({ host: 'mcp.example.net' }))).not.toThrow();
+    expect(() => guard(request({ host: '127.0.0.1:4483' }))).not.toThrow();
+    expect(() => guard(request({ host: 'evil.example' }))).toThrow();
   });
 
   it('takes pages of the same host only', () => {

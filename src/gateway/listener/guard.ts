@@ -1,6 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
 import { SallyError } from '../../base/index.ts';
+
+/** From where an endpoint may be reached. */
+export interface Access {
+  /** The address we listen on. */
+  readonly host: string;
+  /** Further names by which clients may call it, such as that of a proxy in front. */
+  readonly allowedHosts: readonly string[];
+  /** Web pages that may call it, as origins: `https://app.example.net`. */
+  readonly allowedOrigins: readonly string[];
+}
 
 export type Guard = (request: IncomingMessage) => void;
 
@@ -8,19 +19,50 @@ export type Guard = (request: IncomingMessage) => void;
  * Keeps web pages out. A page in the user's browser can send requests to a local port, and by DNS rebinding even read the
  * answers; but it cannot choose the Host header (that stays its own name) nor leave out the Origin.
  */
-export function createGuard(listenHost: string): Guard {
-  const local = isLoopback(listenHost);
+export function createGuard(access: Access): Guard {
+  const hosts = new Set(ownNames(access).map(bare));
+  const origins = new Set(access.allowedOrigins.map((origin) => origin.toLowerCase()));
+
+  function isOwnHost(host: string): boolean {
+    return hosts.has(host) || isLoopback(host);
+  }
+
   return function guard(request) {
-    const host = hostOf(request.headers.host);
-    // Behind a public name only the operator knows which names are right; on a loopback address there are just these.
-    if (host === undefined || (local && !isLoopback(host))) {
-      throw new SallyError('listener.host_refused', 'the Host header does not name this server');
+    const { host: header, origin, 'sec-fetch-site': site } = request.headers;
+    const host = splitHost(header);
+    if (!host || !isOwnHost(host.name)) {
+      throw new SallyError('listener.host_refused', 'the Host header does not name this server', {
+        hint: 'a name of your own is allowed with --allowed-host',
+      });
     }
-    const { origin } = request.headers;
-    if (origin !== undefined && hostOf(originHost(origin)) !== host) {
-      throw new SallyError('listener.origin_refused', 'requests from web pages of another origin are not allowed');
-    }
+    if (origin === undefined ? site !== 'cross-site' : origins.has(origin.toLowerCase()) || isSameOrigin(origin, host))
+      return;
+    throw new SallyError('listener.origin_refused', 'requests from web pages of another origin are not allowed', {
+      hint: 'a page of your own is allowed with --allowed-origin',
+    });
   };
+}
+
+interface Host {
+  readonly name: string;
+  readonly port: string;
+}
+
+/** A page that we serve ourselves: same port, and the same name or another name of this machine. */
+function isSameOrigin(origin: string, host: Host): boolean {
+  const [, scheme, authority] = /^(https?):\/\/([^/?#@]+)$/i.exec(origin) ?? [];
+  const from = splitHost(authority);
+  if (!from) return false;
+  const standard = scheme?.toLowerCase() === 'https' ? '443' : '80';
+  if ((from.port || standard) !== (host.port || standard)) return false;
+  return from.name === host.name || (isLoopback(from.name) && isLoopback(host.name));
+}
+
+/** On a loopback address only loopback names are right; on others also the names and addresses of this machine. */
+function ownNames({ host, allowedHosts }: Access): readonly string[] {
+  if (isLoopback(host)) return allowedHosts;
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));
+  return [...allowedHosts, host, hostname(), ...addresses];
 }
 
 /** `localhost`, 127.0.0.0/8 and ::1. A trailing dot and brackets do not matter, the name of a rebound page does. */
@@ -31,14 +73,10 @@ export function isLoopback(host: string): boolean {
   return isIP(name) === 4 ? name.startsWith('127.') : name === '::1' || name === '0:0:0:0:0:0:0:1';
 }
 
-/** The host of a Host header without its port, or `undefined` when it is missing or not one host. */
-function hostOf(header: string | undefined): string | undefined {
-  const match = /^(\[[0-9a-fA-F:.]+\]|[^[\]:/?#@\s,]+)(?::[0-9]{1,5})?$/.exec(header ?? '');
-  return match?.[1] === undefined ? undefined : bare(match[1]);
-}
-
-function originHost(origin: string): string | undefined {
-  return /^https?:\/\/([^/?#]+)$/i.exec(origin)?.[1];
+/** Name and port of a Host header, or `undefined` when it is missing or not one host. */
+function splitHost(header: string | undefined): Host | undefined {
+  const [, name, port = ''] = /^(\[[0-9a-fA-F:.]+\]|[^[\]:/?#@\s,]+)(?::([0-9]{1,5}))?$/.exec(header ?? '') ?? [];
+  return name === undefined ? undefined : { name: bare(name), port };
 }
 
 function bare(host: string): string {

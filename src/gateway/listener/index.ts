@@ -3,7 +3,8 @@
  * backends.
  */
 export { readBody } from './body.ts';
-export { createGuard, type Guard, isLoopback } from './guard.ts';
+export { createCors } from './cors.ts';
+export { type Access, createGuard, isLoopback } from './guard.ts';
 export { answerHealth } from './health.ts';
 export { type HttpHandler, type Listener, listen } from './listen.ts';
 export { Outlet } from './outlet.ts';

@@ -76,7 +76,7 @@ function explain(error: Error, host: string, port: number): SallyError {
     case 'EADDRINUSE':
       return new SallyError('listener.port_in_use', `another program already listens on ${host}:${port}`, {
         cause: error,
-        hint: 'stop it, or choose another port with --port (0 picks a free one)',
+        hint: 'stop it, or choose another port (0 picks a free one): --port, --proxy-port or proxyPort',
       });
     case 'EACCES':
       return new SallyError('listener.address_refused', `listening on ${host}:${port} needs more rights`, {

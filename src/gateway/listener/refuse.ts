@@ -5,6 +5,8 @@ import { errorResponse, type RequestId, toRpcError } from '../../mcp/index.ts';
 
 /** The HTTP edge: turns what was thrown into a status and a JSON-RPC error. After the first byte there is nothing left to say. */
 export function refuse(response: ServerResponse, thrown: unknown, id: RequestId | undefined, log: Log): void {
+  // Nobody reads any more: a client may leave whenever it likes, and that is nobody's fault.
+  if (response.destroyed || response.socket?.destroyed) return;
   const error = toSallyError(thrown);
   const incident = error.face.expose ? undefined : randomUUID();
   if (incident)
@@ -13,7 +15,7 @@ export function refuse(response: ServerResponse, thrown: unknown, id: RequestId 
       error,
       stack: error.cause instanceof Error ? error.cause.stack : undefined,
     });
-  if (response.headersSent || response.destroyed) {
+  if (response.headersSent) {
     response.destroy();
     return;
   }
