@@ -18,6 +18,7 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     argv,
     env: process.env,
     version,
+    pid: process.pid,
     home,
     untilStopped,
     isTerminal: process.stdout.isTTY === true,

@@ -102,6 +102,7 @@ describe('commands', () => {
     env: {},
     version: '0.0.0',
     home: new URL('../', import.meta.url),
+    pid: 0,
     untilStopped: () => new AbortController().signal,
     isTerminal: false,
     out: () => {},

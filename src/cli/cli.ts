@@ -12,6 +12,7 @@ export interface Shell {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
+  readonly pid: number;
   /** The folder of the package itself, with its schemas and examples. */
   readonly home: URL;
   /** For commands that keep running: a signal that is aborted when somebody asks the program to end. */

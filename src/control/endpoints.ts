@@ -13,8 +13,10 @@ export interface Endpoint {
 export interface BackendSummary {
   readonly name: string;
   readonly state: BackendState['kind'];
+  readonly revision?: string;
   readonly tools?: number;
   readonly error?: string;
+  readonly hint?: string;
 }
 
 /** What a serving command has to tell. */
@@ -32,13 +34,16 @@ export function endpointsOf(doors: readonly OpenDoor[]): readonly Endpoint[] {
   );
 }
 
-function summarise({ name, state, tools }: BackendReport): BackendSummary {
+function summarise({ name, state, tools, revision }: BackendReport): BackendSummary {
+  const spoken = revision === undefined ? {} : { revision };
   switch (state.kind) {
     case 'connecting':
       return { name, state: state.kind };
     case 'ready':
-      return { name, state: state.kind, ...(tools === undefined ? {} : { tools }) };
-    case 'down':
-      return { name, state: state.kind, error: state.error.message };
+      return { name, state: state.kind, ...spoken, ...(tools === undefined ? {} : { tools }) };
+    case 'down': {
+      const { message, hint } = state.error;
+      return { name, state: state.kind, error: message, ...(hint === undefined ? {} : { hint }) };
+    }
   }
 }

@@ -5,6 +5,7 @@ import { backendsOf, ConfigError, type ResourceOf, type ResourceSet, secretFromR
 import type { SecretSource } from '../secrets/index.ts';
 import { watchFolder } from '../sources/index.ts';
 import type { Environment } from '../workloads/index.ts';
+import { type Admin, openAdmin } from './admin.ts';
 import { declaredIn } from './declare.ts';
 import { createDoors } from './doors.ts';
 import { endpointsOf, type ServeEvent } from './endpoints.ts';
@@ -23,6 +24,7 @@ export interface ServeOptions extends Exposure {
 export interface ServeParts {
   readonly secrets: SecretSource;
   readonly env: Environment;
+  readonly pid: number;
   readonly version: string;
   readonly log: Log;
   readonly stop: AbortSignal;
@@ -45,8 +47,10 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
   const memories = createMemories();
   const doors = createDoors({ ...memories, pool, access: options.access, version, log, patience: PATIENCE });
+  let admin: Admin | undefined;
   try {
-    const open = await doors.serve(plans, stop);
+    let open = await doors.serve(plans, stop);
+    admin = await openAdmin(parts.pid, env, () => endpointsOf(open), log);
     if (!stop.aborted) tell({ event: 'ready', endpoints: endpointsOf(open) });
     let refused = false;
     let mayHeal = false;
@@ -55,7 +59,7 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
         const next = await readPlans(options, parts, workloads);
         if (!refused && keyOf(next) === keyOf(plans)) continue;
         sayWhatMoved(plans, next, log);
-        const open = await doors.serve(next, stop);
+        open = await doors.serve(next, stop);
         [plans, refused, mayHeal] = [next, false, false];
         workloads.keepOnly(workloadsOf(plans));
         tell({ event: 'reloaded', endpoints: endpointsOf(open) });
@@ -71,6 +75,7 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
       }
     }
   } finally {
+    await admin?.close();
     memories.close();
     await doors.close();
     await pool.close();

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { serverYaml } from '../support/mcp-servers.ts';
-import { ROOT, sally, tempFolder } from '../support/sally.ts';
+import { groupYaml, installServers, serverYaml } from '../support/mcp-servers.ts';
+import { ROOT, sally, startSally, tempFolder } from '../support/sally.ts';
 
 it('--version prints the version of the package', async () => {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
@@ -112,4 +112,24 @@ it('an older Node says in one line what it needs', async () => {
     stdout: '',
     stderr: expect.stringMatching(/^sally needs Node\.js 24 or newer, this is 20\.1\.0.*\n$/),
   });
+});
+
+it('status shows what runs to its owner, and nothing is left when it ends', async () => {
+  await using home = await tempFolder();
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good', 'exits']);
+  await writeFile(join(folder.path, 'group.yaml'), groupYaml(['good', 'exits']));
+  const env = { SALLYPORT_HOME: home.path };
+  expect((await sally(['vmcp', 'status'], { env })).stdout).toContain('Nothing runs');
+  {
+    await using running = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0'], { env });
+    const { stdout } = await sally(['vmcp', 'status'], { env });
+    expect(stdout).toMatch(/test +http:\/\/127\.0\.0\.1:\d+\/mcp +good +ready +2025-11-25 +3/);
+    expect(stdout).toMatch(/exits +down .*licence file/);
+    const [status] = JSON.parse((await sally(['vmcp', 'status', '--format', 'json'], { env })).stdout);
+    expect(status).toMatchObject({ pid: running.process.pid, endpoints: [{ name: 'test' }] });
+    const { mode } = await stat(join(home.path, 'state/vmcp'));
+    expect(mode & 0o077).toBe(0);
+  }
+  expect(await readdir(join(home.path, 'state/vmcp'))).toEqual([]);
 });

@@ -22,8 +22,8 @@ describe('the quickstart', () => {
         name: 'quickstart',
         url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/),
         backends: [
-          { name: 'everything', state: 'ready', tools: 17 },
-          { name: 'memory', state: 'ready', tools: 9 },
+          { name: 'everything', state: 'ready', revision: '2025-11-25', tools: 17 },
+          { name: 'memory', state: 'ready', revision: '2025-11-25', tools: 9 },
         ],
       },
     ]);

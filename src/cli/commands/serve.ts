@@ -45,6 +45,7 @@ export function addServeCommand(vmcp: Command, shell: Shell): void {
         {
           secrets: createSecretSource({ env: shell.env, ...(secretsDir === undefined ? {} : { folder: secretsDir }) }),
           env: shell.env,
+          pid: shell.pid,
           version: shell.version,
           log: logFor(command, shell),
           stop: shell.untilStopped(),
