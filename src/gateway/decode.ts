@@ -10,13 +10,19 @@ export interface Decoded {
 
 /** Bytes become one MCP message. The checks that need no body come first, so that a wrong request costs next to nothing. */
 export async function decodeMessage(request: IncomingMessage): Promise<Decoded> {
-  const { accept = '', 'content-type': type = '' } = request.headers;
+  const { accept = '' } = request.headers;
+  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
+    throw new SallyError('call.not_acceptable', 'the Accept header must list application/json and text/event-stream');
+  }
+  return await decodeOldMessage(request);
+}
+
+/** The same for clients of 2024-11-05, which are answered elsewhere and accept nothing in particular. */
+export async function decodeOldMessage(request: IncomingMessage): Promise<Decoded> {
+  const { 'content-type': type = '' } = request.headers;
   // Also what keeps plain HTML forms out: they cannot send this type.
   if (type !== 'application/json' && type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {
     throw new SallyError('call.media_type', 'send the message as Content-Type: application/json');
-  }
-  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
-    throw new SallyError('call.not_acceptable', 'the Accept header must list application/json and text/event-stream');
   }
   return parseClientMessage(await readBody(request));
 }

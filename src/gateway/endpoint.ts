@@ -1,16 +1,18 @@
+import type { IncomingMessage } from 'node:http';
 import { type Log, SallyError } from '../base/index.ts';
-import type { RequestId } from '../mcp/index.ts';
+import type { RequestId, RpcMessage } from '../mcp/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import {
   createLegacy,
   createModern,
+  createOldSse,
   type Hub,
   type Incoming,
   isModern,
   type Parking,
   type Sessions,
 } from './clients/index.ts';
-import { decodeMessage } from './decode.ts';
+import { decodeMessage, decodeOldMessage } from './decode.ts';
 import { createIncoming } from './incoming/index.ts';
 import { type HttpHandler, Outlet, refuse } from './listener/index.ts';
 
@@ -21,40 +23,78 @@ export interface EndpointParts {
   readonly parking: Parking;
 }
 
-/** The request road, top to bottom, behind the guard of the listener. One MCP message of one caller goes through here, for one backend or for many. */
-export function createEndpoint(plan: GatewayPlan, hub: Hub, parts: EndpointParts): HttpHandler {
+/** What answers at which path, below one gateway. */
+export interface Endpoints {
+  readonly mcp: HttpHandler;
+  /** The deprecated transport, for old clients of a single server. */
+  readonly sse: HttpHandler;
+  readonly messages: HttpHandler;
+}
+
+export const SSE_PATH = '/sse';
+export const MESSAGES_PATH = '/messages';
+
+/** The request road, top to bottom, behind the guard of the listener. One message of one caller goes through here, for one backend or for many. */
+export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointParts): Endpoints {
   const identify = createIncoming(plan.incoming);
   const serverInfo = { name: plan.name, version: parts.version };
   const legacy = createLegacy({ hub, sessions: parts.sessions });
   const modern = createModern({ hub, parking: parts.parking, serverInfo });
+  const old = createOldSse(legacy, parts.sessions);
 
-  return async function endpoint(request, response) {
-    let id: RequestId | undefined;
-    try {
-      const identity = await identify(request); //               boundary 1: who is asking
-      const outlet = new Outlet(response);
-      const incoming: Incoming = { headers: request.headers, identity, outlet };
+  return {
+    mcp: endpoint('POST, GET, DELETE', async (request, incoming, note) => {
       switch (request.method) {
         case 'POST': {
           const { message, raw } = await decodeMessage(request); // bytes become an MCP message
-          id = 'id' in message ? message.id : undefined;
+          note(message);
           if (isModern(message, request.headers)) await modern(incoming, message, raw);
-          else await legacy.post(incoming, message, raw); //     clients, hub, boundary 2, backend
-          return;
+          else await legacy.post(incoming, message, raw); //        clients, hub, boundary 2, backend
+          return true;
         }
         case 'GET':
           legacy.get(incoming);
-          return;
+          return true;
         case 'DELETE':
           legacy.delete(incoming);
-          return;
+          return true;
         default:
-          throw new SallyError('listener.method_refused', `the MCP endpoint does not take ${request.method}`, {
-            data: { allow: 'POST, GET, DELETE' },
-          });
+          return false;
       }
-    } catch (error) {
-      refuse(response, error, id, parts.log);
-    }
+    }),
+
+    sse: endpoint('GET', async (request, incoming) => {
+      if (request.method !== 'GET') return false;
+      old.open(incoming, MESSAGES_PATH);
+      return true;
+    }),
+
+    messages: endpoint('POST', async (request, incoming, note) => {
+      if (request.method !== 'POST') return false;
+      const { message, raw } = await decodeOldMessage(request);
+      note(message);
+      await old.post(incoming, new URL(request.url ?? '', 'http://x').searchParams.get('sessionId'), message, raw);
+      return true;
+    }),
   };
+
+  function endpoint(allow: string, answer: Answer): HttpHandler {
+    return async function endpoint(request, response) {
+      let id: RequestId | undefined;
+      try {
+        const identity = await identify(request); //                boundary 1: who is asking
+        const incoming: Incoming = { headers: request.headers, identity, outlet: new Outlet(response) };
+        const taken = await answer(request, incoming, (message) => {
+          id = 'id' in message ? message.id : undefined;
+        });
+        if (!taken)
+          throw new SallyError('listener.method_refused', `${request.method} is not taken here`, { data: { allow } });
+      } catch (error) {
+        refuse(response, error, id, parts.log);
+      }
+    };
+  }
 }
+
+/** Answers a request, and says `false` when its method is not one of those it takes. `note` remembers whom an error is for. */
+type Answer = (request: IncomingMessage, incoming: Incoming, note: (message: RpcMessage) => void) => Promise<boolean>;

@@ -1,10 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import type { BackendPool } from './backends/index.ts';
 import type { BackendState } from './call.ts';
-import { createEndpoint } from './endpoint.ts';
+import { createEndpoints, MESSAGES_PATH, SSE_PATH } from './endpoint.ts';
 import { createHub } from './hub/index.ts';
+import type { HttpHandler } from './listener/index.ts';
 import type { Memory } from './memory.ts';
 import { createCredential } from './outgoing/index.ts';
 
@@ -26,7 +26,8 @@ export interface BackendReport {
 /** One endpoint with its backends: what a plan becomes. */
 export interface Gateway {
   readonly plan: GatewayPlan;
-  handle(request: IncomingMessage, response: ServerResponse): void;
+  /** Who answers at which path. */
+  readonly routes: ReadonlyMap<string, HttpHandler>;
   /** Waits until each backend has answered or failed once, or the signal says that it took long enough. */
   settle(signal: AbortSignal): Promise<void>;
   /** From now on this gateway serves the clients that are there, and tells them what changed. */
@@ -40,27 +41,35 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
   const leases = plan.backends.map((backend) => parts.pool.lease(backend, createCredential(backend.credential)));
   const backends = leases.map(({ backend }) => backend);
   const hub = createHub(plan, backends, parts);
-  const endpoint = createEndpoint(plan, hub, { ...parts, ...parts.memory });
+  const endpoints = createEndpoints(plan, hub, { ...parts, ...parts.memory });
   let open = 0;
   let idle: (() => void) | undefined;
   let release: (() => void) | undefined;
 
+  /** Counts what gets an answer. A GET is a stream that belongs to a session, which outlives this gateway and is not waited for. */
+  function counted(handler: HttpHandler): HttpHandler {
+    return (request, response) => {
+      if (request.method !== 'GET') {
+        open += 1;
+        response.once('close', () => {
+          open -= 1;
+          if (open === 0) idle?.();
+        });
+      }
+      handler(request, response);
+    };
+  }
+
+  const routes = new Map(plan.paths.map((path) => [path, counted(endpoints.mcp)]));
+  if (plan.aggregation.kind === 'single') {
+    routes.set(SSE_PATH, counted(endpoints.sse));
+    routes.set(MESSAGES_PATH, counted(endpoints.messages));
+  }
+
   return {
     plan,
 
-    handle(request, response) {
-      // A GET is a stream that belongs to a session, which outlives this gateway; only what gets an answer is waited for.
-      if (request.method === 'GET') {
-        endpoint(request, response);
-        return;
-      }
-      open += 1;
-      response.once('close', () => {
-        open -= 1;
-        if (open === 0) idle?.();
-      });
-      endpoint(request, response);
-    },
+    routes,
 
     settle: (signal) => until(Promise.all(backends.map((backend) => backend.settled())), signal),
 

@@ -16,7 +16,7 @@ export function createRouter(gateways: readonly Gateway[], { access, log }: Rout
     ['/readyz', answerHealth],
   ]);
   for (const gateway of gateways) {
-    for (const path of gateway.plan.paths) routes.set(path, gateway.handle);
+    for (const [path, handler] of gateway.routes) routes.set(path, handler);
   }
 
   return function router(request, response) {

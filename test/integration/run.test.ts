@@ -1,5 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it } from 'vitest';
 import { startHttpMcpServer } from '../support/http-mcp-server.ts';
 import { groupYaml, installServers } from '../support/mcp-servers.ts';
@@ -124,6 +126,37 @@ describe('sally run -f', () => {
     });
     const again = await session.client.callTool({ name: 'say', arguments: { text: 'x' } });
     expect(again.content).toEqual([{ type: 'text', text: 'x' }]);
+  });
+
+  it('serves old clients over HTTP+SSE as well', async () => {
+    await using running = await startSally([
+      'run',
+      '-f',
+      '--name',
+      'old',
+      'npx://@modelcontextprotocol/server-everything@2026.8.31',
+    ]);
+    const client = new ClientV1({ name: 'old', version: '1' });
+    const url = new URL('/sse', running.endpoints[0]?.url);
+    await client.connect(new SSEClientTransport(url));
+    const seen: number[] = [];
+    const long = await client.callTool(
+      { name: 'trigger-long-running-operation', arguments: { duration: 0.5, steps: 3 } },
+      undefined,
+      { onprogress: ({ progress }) => seen.push(progress) },
+    );
+    expect(JSON.stringify(long.content)).toContain('completed');
+    expect(seen.length).toBeGreaterThan(1);
+    await client.close();
+    expect(
+      (
+        await fetch(new URL('/messages?sessionId=invented', url), {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"ping"}',
+        })
+      ).status,
+    ).toBe(404);
   });
 
   it('gives a server only the environment it was given', async () => {
