@@ -1,15 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { SallyError } from '../base/index.ts';
-import { parseClientMessage, type RawParams, type RpcMessage } from '../mcp/index.ts';
+import { type ClientMessage, parseClientMessage, type RpcMessage } from '../mcp/index.ts';
 import { readBody } from './listener/index.ts';
 
-export interface Decoded {
-  readonly message: RpcMessage;
-  readonly raw: RawParams | undefined;
-}
-
-/** Bytes become one MCP message. The checks that need no body come first, so that a wrong request costs next to nothing. */
-export async function decodeMessage(request: IncomingMessage): Promise<Decoded> {
+/** Bytes become one MCP message, or the messages of an old batch. The checks that need no body come first, so that a wrong request costs next to nothing. */
+export async function decodeMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
   const { accept = '' } = request.headers;
   if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
     throw new SallyError('call.not_acceptable', 'the Accept header must list application/json and text/event-stream');
@@ -18,7 +13,7 @@ export async function decodeMessage(request: IncomingMessage): Promise<Decoded> 
 }
 
 /** The same for clients of 2024-11-05, which are answered elsewhere and accept nothing in particular. */
-export async function decodeOldMessage(request: IncomingMessage): Promise<Decoded> {
+export async function decodeOldMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
   const { 'content-type': type = '' } = request.headers;
   // Also what keeps plain HTML forms out: they cannot send this type.
   if (type !== 'application/json' && type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {

@@ -10,6 +10,7 @@ import {
   type Incoming,
   isModern,
   type Parking,
+  postBatch,
   type Sessions,
 } from './clients/index.ts';
 import { decodeMessage, decodeOldMessage } from './decode.ts';
@@ -46,7 +47,12 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
     mcp: endpoint('POST, GET, DELETE', async (request, incoming, note) => {
       switch (request.method) {
         case 'POST': {
-          const { message, raw } = await decodeMessage(request); // bytes become an MCP message
+          const decoded = await decodeMessage(request); //          bytes become an MCP message
+          if (!('message' in decoded)) {
+            await postBatch(legacy, incoming, decoded);
+            return true;
+          }
+          const { message, raw } = decoded;
           note(message);
           if (isModern(message, request.headers)) await modern(incoming, message, raw);
           else await legacy.post(incoming, message, raw); //        clients, hub, boundary 2, backend
@@ -71,9 +77,11 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
 
     messages: endpoint('POST', async (request, incoming, note) => {
       if (request.method !== 'POST') return false;
-      const { message, raw } = await decodeOldMessage(request);
-      note(message);
-      await old.post(incoming, new URL(request.url ?? '', 'http://x').searchParams.get('sessionId'), message, raw);
+      const decoded = await decodeOldMessage(request);
+      if (!('message' in decoded)) throw new SallyError('call.invalid_request', 'send one message at a time');
+      note(decoded.message);
+      const id = new URL(request.url ?? '', 'http://x').searchParams.get('sessionId');
+      await old.post(incoming, id, decoded.message, decoded.raw);
       return true;
     }),
   };

@@ -12,6 +12,7 @@ export {
   mirroredText,
 } from './headers.ts';
 export {
+  type ClientMessage,
   isNotification,
   isObject,
   isRequest,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SallyError } from '../base/index.ts';
-import { isNotification, isRequest, isResponse, parseMessage } from './json-rpc.ts';
+import { isNotification, isRequest, isResponse, parseClientMessage, parseMessage } from './json-rpc.ts';
 
 describe('reading a JSON-RPC message', () => {
   it('tells requests, notifications and responses apart', () => {
@@ -51,5 +51,26 @@ describe('reading a JSON-RPC message', () => {
         }
       }),
     );
+  });
+});
+
+describe('reading what a client posted', () => {
+  it.each([
+    '{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"x":2}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","n\\u0061me":"b"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call"}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","NAME":"b"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name\\u0000":"b"}}',
+    `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":${'['.repeat(200)}${']'.repeat(200)}}}`,
+  ])('refuses %s, which others may read differently', (text) => {
+    expect(() => parseClientMessage(text)).toThrow(expect.objectContaining({ code: 'call.invalid_request' }));
+  });
+
+  it('keeps what was written, digit for digit', () => {
+    const read = parseClientMessage(
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":12345678901234567890.10}}}',
+    );
+    expect('raw' in read && read.raw?.get('arguments')).toBe('{"n":12345678901234567890.10}');
   });
 });

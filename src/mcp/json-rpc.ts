@@ -56,18 +56,25 @@ export function parseMessage(text: string): RpcMessage {
   return checkMessage(value);
 }
 
-/** One JSON-RPC message of a client, read strictly: it will be checked here and obeyed elsewhere. */
-export function parseClientMessage(text: string): {
+export interface ClientMessage {
   readonly message: RpcMessage;
   readonly raw: RawParams | undefined;
-} {
+}
+
+/** What a client posted, read strictly: it will be checked here and obeyed elsewhere. One message, or the list of an old batch. */
+export function parseClientMessage(text: string): ClientMessage | readonly RpcMessage[] {
   const { value, raw } = parseStrict(text);
+  if (Array.isArray(value)) return value.map(checkClientMessage);
+  return { message: checkClientMessage(value), raw };
+}
+
+function checkClientMessage(value: unknown): RpcMessage {
   const message = checkMessage(value);
   for (const key of Object.keys(message)) refuseVariant(key, ENVELOPE);
   if ('params' in message && message.params) {
     for (const key of Object.keys(message.params)) refuseVariant(key, ROUTED);
   }
-  return { message, raw };
+  return message;
 }
 
 /** Fields that decide what happens. A server that ignores case would obey `Method` where we looked at `method`. */
@@ -87,7 +94,6 @@ function refuseVariant(key: string, names: ReadonlyMap<string, string>): void {
 }
 
 function checkMessage(value: unknown): RpcMessage {
-  if (Array.isArray(value)) throw invalid('batches are not part of MCP, send one message at a time');
   if (!isObject(value)) throw invalid('a message is a JSON object');
   if (value.jsonrpc !== '2.0') throw invalid('"jsonrpc" must be "2.0"');
   return 'method' in value ? checkCall(value) : checkResponse(value);

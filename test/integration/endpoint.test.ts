@@ -145,6 +145,18 @@ describe('the HTTP surface', () => {
     expect(JSON.parse(answer.body)).toMatchObject({ jsonrpc: '2.0', error: { code, message: expect.any(String) } });
   });
 
+  it('takes batches from clients of 2025-03-26 and from no others', async () => {
+    const batch = `[${PING},{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":"t","method":"tools/list"}]`;
+    const answer = await post(batch, { 'mcp-protocol-version': '2025-03-26' });
+    expect(JSON.parse(answer.body)).toMatchObject([
+      { id: 1, result: {} },
+      { id: 't', result: { tools: [{}, {}, {}] } },
+    ]);
+    expect((await post(batch, { 'mcp-protocol-version': '2025-11-25' })).status).toBe(400);
+    expect((await post('[{"jsonrpc":"2.0","method":"notifications/initialized"}]')).status).toBe(202);
+    expect((await post(`[${Array(101).fill(PING).join(',')}]`)).status).toBe(400);
+  });
+
   it('tells a caller that a server is away without telling where it was', async () => {
     const call = '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"good_pid"}}';
     const { result } = JSON.parse((await post(call)).body) as { result: { content: { text: string }[] } };

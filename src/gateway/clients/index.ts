@@ -2,6 +2,7 @@
  * The client side of MCP: both eras on one endpoint, sessions and their streams, calls that wait for their user. It turns
  * messages into calls and answers into messages, and never decides which server gets a call.
  */
+export { postBatch } from './batch.ts';
 export { isModern } from './envelope.ts';
 export type { Greeting, Hub, HubEvents } from './hub.ts';
 export { type Answering, createLegacy, type Incoming, type Legacy } from './legacy.ts';
