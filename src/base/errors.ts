@@ -80,14 +80,15 @@ export const FACES = {
     exit: 4,
     expose: true,
     means:
-      'The Host header names a host this listener does not serve. This keeps web pages from reaching it by DNS rebinding.',
+      'The Host header names a host this listener does not serve. This keeps web pages from reaching it by DNS rebinding. A name of your own is allowed with `--allowed-host`.',
   },
   'listener.origin_refused': {
     http: 403,
     rpc: 4032,
     exit: 4,
     expose: true,
-    means: 'A web page of another origin sent the request. Only pages of the same host may call the endpoint.',
+    means:
+      'A web page of another origin sent the request. Only pages of the same origin may call the endpoint, and those named with `--allowed-origin`.',
   },
   'listener.not_found': {
     http: 404,

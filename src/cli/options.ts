@@ -50,7 +50,7 @@ function collectOrigin(text: string, earlier: readonly string[]): readonly strin
 export function secretsOption(): Option {
   return new Option(
     '--secrets-dir <folder>',
-    'folder with secret values, one folder per secret and one file per key; SALLYPORT_SECRET_<NAME>_<KEY> wins over it',
+    'folder with secret values, one folder per secret and one file per key; SALLYPORT_SECRET_<NAME>_<KEY> wins over it; other namespaces than default stand in front of both',
   ).env('SALLYPORT_SECRETS_DIR');
 }
 

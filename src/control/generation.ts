@@ -34,7 +34,9 @@ export async function startGeneration(
   parts: GenerationParts,
   stop: AbortSignal,
 ): Promise<Generation> {
-  const gateways = plans.map((plan) => createGateway(plan, { ...parts, memory: parts.memoryOf(plan.name) }));
+  const gateways = plans.map((plan) =>
+    createGateway(plan, { ...parts, memory: parts.memoryOf(`${plan.aggregation.kind} ${plan.name}`) }),
+  );
   const enough = AbortSignal.any([stop, AbortSignal.timeout(parts.patience)]);
   await Promise.all(gateways.map((gateway) => gateway.settle(enough)));
   return {

@@ -98,12 +98,22 @@ function planBackend(
 function operation(
   { timeouts, failureHandling }: Operational,
   backend: string,
-): Pick<BackendPlan, 'timeout' | 'breaker'> {
-  const { enabled, failureThreshold, timeout } = failureHandling.circuitBreaker;
+): Pick<BackendPlan, 'timeout' | 'breaker' | 'health'> {
+  const { circuitBreaker, healthCheckInterval, healthCheckTimeout, unhealthyThreshold } = failureHandling;
   const own = Object.hasOwn(timeouts.perWorkload, backend) ? timeouts.perWorkload[backend] : undefined;
+  const { breaker, health, timeout } = DEFAULT_BACKEND;
   return {
-    timeout: milliseconds(own ?? timeouts.default, DEFAULT_BACKEND.timeout),
-    breaker: { enabled, threshold: failureThreshold, timeout: milliseconds(timeout, DEFAULT_BACKEND.breaker.timeout) },
+    timeout: milliseconds(own ?? timeouts.default, timeout),
+    breaker: {
+      enabled: circuitBreaker.enabled,
+      threshold: circuitBreaker.failureThreshold,
+      timeout: milliseconds(circuitBreaker.timeout, breaker.timeout),
+    },
+    health: {
+      interval: milliseconds(healthCheckInterval, health.interval),
+      timeout: milliseconds(healthCheckTimeout, health.timeout),
+      threshold: unhealthyThreshold,
+    },
   };
 }
 

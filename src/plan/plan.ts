@@ -58,6 +58,8 @@ export interface BackendPlan {
   /** How long one request may take without a word from the server, in milliseconds. */
   readonly timeout: number;
   readonly breaker: { readonly enabled: boolean; readonly threshold: number; readonly timeout: number };
+  /** How often a quiet server is asked whether it lives, how long it may take, and how often it may fail. In milliseconds. */
+  readonly health: { readonly interval: number; readonly timeout: number; readonly threshold: number };
 }
 
 export type BackendTarget =

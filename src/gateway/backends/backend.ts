@@ -15,6 +15,7 @@ import {
 import { Attempt } from './attempt.ts';
 import { type BreakerPlan, createBreaker } from './breaker.ts';
 import { createConversations } from './conversations.ts';
+import { type HealthPlan, untilUnhealthy } from './health.ts';
 import { differing, EMPTY_LISTING, kindsOf, readListing } from './listing.ts';
 import { GATEWAY_IDENTITY, gatewayClient, OwnCall } from './own-call.ts';
 import type { HeaderParamsOf, Talk, Transport } from './talk.ts';
@@ -28,6 +29,7 @@ export interface ConnectedBackend extends Omit<Backend, 'request'> {
 export interface BackendOptions {
   readonly name: string;
   readonly breaker: BreakerPlan;
+  readonly health: HealthPlan;
   readonly version: string;
   readonly log: Log;
 }
@@ -83,7 +85,10 @@ export function createBackend(
         become({ kind: 'ready' });
         log.info('backend connected', { backend: name, revision: talk.hello.revision, tools: listing?.tools.length });
         waiting.resolve(talk);
-        const reason = await Promise.race([talk.ended, aborted(closing.signal)]);
+        const watching = new AbortController();
+        const unhealthy = untilUnhealthy(name, talk, own, options.health, watching.signal);
+        const reason = await Promise.race([talk.ended, unhealthy, aborted(closing.signal)]);
+        watching.abort();
         if (closing.signal.aborted) return;
         log.warn('backend connection ended, opening it again', { backend: name, error: reason });
         home = undefined;

@@ -44,7 +44,7 @@ export function createBackendPool(parts: PoolParts): BackendPool {
   return {
     lease(plan, credential) {
       // How patient a user of the connection is does not make it another connection.
-      const { timeout, ...connection } = plan;
+      const { timeout, breaker, health, ...connection } = plan;
       const key = keyOf(connection);
       const entry = entries.get(key) ?? { backend: open(plan, credential, parts), users: 0 };
       entries.set(key, entry);
@@ -75,9 +75,9 @@ export function createBackendPool(parts: PoolParts): BackendPool {
 }
 
 function open(plan: BackendPlan, credential: Credential, parts: PoolParts): ConnectedBackend {
-  const { name, breaker } = plan;
+  const { name, breaker, health } = plan;
   const { version, log } = parts;
-  return createBackend({ name, breaker, version, log }, (headerParamsOf) =>
+  return createBackend({ name, breaker, health, version, log }, (headerParamsOf) =>
     connect(plan, credential, parts, headerParamsOf),
   );
 }

@@ -8,6 +8,7 @@ import {
   isRequest,
   isResponse,
   LEGACY_REVISIONS,
+  MODERN_REVISION,
   type Params,
   type RawParams,
   type RpcMessage,
@@ -138,6 +139,8 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
         return await hub.answer(call);
       case 'resources/subscribe':
         if (typeof uri !== 'string') throw new SallyError('call.invalid_params', 'a URI is needed');
+        if (session.subscriptions.size >= MAX_SUBSCRIPTIONS)
+          throw new SallyError('call.too_many', 'too many subscriptions in one session');
         if (!session.subscriptions.has(uri)) await hub.subscribe(uri);
         session.subscriptions.add(uri);
         return EMPTY;
@@ -165,6 +168,7 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
 }
 
 const EMPTY: Answer = { result: {} };
+const MAX_SUBSCRIPTIONS = 1_000;
 
 function toCall(
   { id, method, params = {} }: RpcRequest,
@@ -192,6 +196,6 @@ function checkRevision(headers: IncomingHttpHeaders): void {
   if (revision === undefined || isLegacyRevision(revision)) return;
   throw new SallyError(
     'call.unsupported_revision',
-    `MCP ${String(revision)} is not spoken here, only ${LEGACY_REVISIONS.join(', ')}`,
+    `MCP ${String(revision)} is not spoken here, only ${[MODERN_REVISION, ...LEGACY_REVISIONS].join(', ')}`,
   );
 }

@@ -78,7 +78,7 @@ export const Aggregation = z.strictObject({
     .enum(['prefix', 'priority', 'manual'])
     .default('prefix')
     .describe(
-      'How tools with one name are kept apart. `prefix` puts the backend in front of every name. `priority` leaves names as they are and lets the backend that comes first in `priorityOrder` win. `manual` leaves it to `overrides`: names that still collide are a reported error.',
+      'How tools with one name are kept apart. `prefix` puts the backend in front of every name. `priority` leaves names as they are and lets the backend that comes first in `priorityOrder` win. `manual` leaves it to `overrides`: names that still collide are left out, and the log says which.',
     ),
   conflictResolutionConfig: ConflictResolutionConfig.prefault({}).describe('Settings of the chosen way.'),
   tools: z

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SallyError } from '../../base/index.ts';
+import { META, MODERN_REVISION } from '../../mcp/index.ts';
+import { type Client, read } from '../call.ts';
+import { GATEWAY_IDENTITY, OwnCall } from './own-call.ts';
+import type { Talk } from './talk.ts';
+
+export interface HealthPlan {
+  /** In milliseconds. */
+  readonly interval: number;
+  readonly timeout: number;
+  /** Checks in a row that may fail. */
+  readonly threshold: number;
+}
+
+/**
+ * Asks a server now and then whether it lives, with the smallest question there is. Resolves with the reason when it has failed
+ * too often in a row; any answer is a sign of life, an error too. Never resolves while all is well, and never rejects.
+ */
+export async function untilUnhealthy(
+  name: string,
+  talk: Talk,
+  client: Client,
+  plan: HealthPlan,
+  stop: AbortSignal,
+): Promise<SallyError> {
+  let failures = 0;
+  for (;;) {
+    await sleep(plan.interval, undefined, { signal: stop, ref: false }).catch(() => {});
+    if (stop.aborted) return new SallyError('listener.draining', `${name} is not watched any more`);
+    try {
+      await check(talk, client, AbortSignal.timeout(plan.timeout));
+      failures = 0;
+    } catch (cause) {
+      failures += 1;
+      if (failures >= plan.threshold) {
+        return new SallyError('backend.unreachable', `${name} did not answer ${failures} health checks in a row`, {
+          cause,
+        });
+      }
+    }
+  }
+}
+
+async function check(talk: Talk, client: Client, signal: AbortSignal): Promise<void> {
+  const [method, params] =
+    talk.hello.era === 'legacy'
+      ? (['ping', {}] as const)
+      : ([
+          'server/discover',
+          { _meta: { [META.protocolVersion]: MODERN_REVISION, [META.clientCapabilities]: {} } },
+        ] as const);
+  read(await talk.request(new OwnCall(method, params, GATEWAY_IDENTITY, client, signal), method, params));
+}
