@@ -52,17 +52,28 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
+  // A backend is called by one URL object again and again: what only depends on the URL is found out once.
+  const places = new WeakMap<URL, { readonly origin: string; readonly path: string }>();
+  function placeOf(url: URL): { readonly origin: string; readonly path: string } {
+    const known = places.get(url);
+    if (known) return known;
+    refuseLiteral(url, range);
+    const place = { origin: url.origin, path: `${url.pathname}${url.search}` };
+    places.set(url, place);
+    return place;
+  }
+
   return {
     request(url, request) {
       return new Promise((resolve, reject) => {
-        refuseLiteral(url, range);
+        const { origin, path } = placeOf(url);
         agent.dispatch(
           {
-            origin: url.origin,
-            path: `${url.pathname}${url.search}`,
+            origin,
+            path,
             method: request.method,
             headers: request.headers as Record<string, string>,
-            ...(request.body === undefined ? {} : { body: request.body }),
+            body: request.body ?? null,
           },
           collect(url, request, maxAnswer, resolve, reject),
         );
@@ -93,12 +104,7 @@ function collect(
     onResponseStart(controller, statusCode, received) {
       status = statusCode;
       headers = received as IncomingHttpHeaders;
-      if (
-        !String(headers['content-type'] ?? '')
-          .toLowerCase()
-          .startsWith('text/event-stream')
-      )
-        return;
+      if (!isEventStream(headers['content-type'])) return;
       stream = createChunks({
         pause: () => controller.pause(),
         resume: () => controller.resume(),
@@ -125,6 +131,10 @@ function collect(
       else reject(explained);
     },
   };
+}
+
+function isEventStream(type: string | undefined): boolean {
+  return type !== undefined && type !== 'application/json' && type.toLowerCase().startsWith('text/event-stream');
 }
 
 function explain(error: unknown, url: URL): Error {

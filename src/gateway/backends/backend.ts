@@ -195,10 +195,20 @@ export function createBackend(
     ]);
   }
 
+  /** One conversation serves every client: the revision keeps no state, or there is only one process. */
+  function isShared({ hello }: Talk): boolean {
+    return hello.era === 'modern' || transport.shared;
+  }
+
   async function talkFor(call: Call): Promise<Talk> {
     const talk = home ?? (await current());
-    if (talk.hello.era === 'modern' || transport.shared) return talk;
-    return await conversations.of(call, AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)]));
+    if (isShared(talk)) return talk;
+    return await conversations.of(call, patience);
+  }
+
+  /** Made only for a conversation that is opened: a signal is dear, and lives until its time is up. */
+  function patience(): AbortSignal {
+    return AbortSignal.any([closing.signal, AbortSignal.timeout(PATIENCE)]);
   }
 
   /** Callers learn which server is away; why it is away may name inner addresses and stays in the log. */
@@ -219,7 +229,8 @@ export function createBackend(
 
   async function attempt(call: Call, method: string, params: Params): Promise<Answer> {
     try {
-      return await (await talkFor(call)).request(call, method, params);
+      const talk = home && isShared(home) ? home : await talkFor(call);
+      return await talk.request(call, method, params);
     } catch (error) {
       if (codeOf(error) !== 'backend.session_lost') throw error;
       conversations.drop(call.client.key);

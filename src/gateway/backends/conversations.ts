@@ -16,7 +16,8 @@ export type HeardBy = (key: string, method: string, params: Params) => void;
 
 /** The conversations with one server that belong to clients, one for each key, opened when first needed. */
 export interface Conversations {
-  of(call: Call, signal: AbortSignal): Promise<Talk>;
+  /** `patience` gives the signal that ends the waiting for a conversation that has to be opened. */
+  of(call: Call, patience: () => AbortSignal): Promise<Talk>;
   notify(key: string, method: string, params: Params): void;
   drop(key: string): void;
   close(): Promise<void>;
@@ -52,13 +53,13 @@ export function createConversations(transport: Transport, own: Client, heard: He
   }
 
   return {
-    of(call, signal) {
+    of(call, patience) {
       const { key } = call.client;
       let entry = entries.get(key);
       if (!entry) {
         const [oldest] = entries.keys();
         if (entries.size >= MAX_OPEN && oldest !== undefined) drop(oldest);
-        entry = open(call, signal);
+        entry = open(call, patience());
         entries.set(key, entry);
       }
       entry.lastUsed = Date.now();

@@ -53,6 +53,11 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
     return { unread: answer.bytes, id: call.id };
   }
 
+  async function sendInRounds(call: Call, method: string, params: Params): Promise<Answer> {
+    const ask = async (next: Params): Promise<Told> => read(await send(call, method, next));
+    return forLegacyClient(await answerRounds(call, params, ask));
+  }
+
   function understandAnswer(answer: HttpAnswer): Told {
     const message = understand(answer.bytes.toString('utf8'), name);
     if (!isResponse(message)) throw refusalOf(name, answer.status);
@@ -129,11 +134,8 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
   return {
     hello,
     ended,
-    async request(call, method, params) {
-      if (call.client.era === 'modern') return await send(call, method, params);
-      const ask = async (next: Params): Promise<Told> => read(await send(call, method, next));
-      return forLegacyClient(await answerRounds(call, params, ask));
-    },
+    request: (call, method, params) =>
+      call.client.era === 'modern' ? send(call, method, params) : sendInRounds(call, method, params),
     notify() {}, // this revision has no notifications of a client over HTTP
     async subscribe(uris) {
       const next = listen(uris);

@@ -30,16 +30,16 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
   const fixed = Object.fromEntries(
     Object.entries(target.headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   );
+  const forPost = { ...fixed, ...POST_HEADERS };
   const headersFor = async (identity: Identity, own: Readonly<Record<string, string>>, accept: object) => ({
-    ...fixed,
-    ...(await credential(identity, FORGIVEN)),
     ...accept,
+    ...(await credential(identity, FORGIVEN)),
     ...own,
   });
 
   return {
     async post(body, identity, own, call) {
-      const headers = await headersFor(identity, own, POST_HEADERS);
+      const headers = await headersFor(identity, own, forPost);
       if (!call) return await http.request(url, { method: 'POST', headers, body });
       let abort: ((reason: Error) => void) | undefined;
       const forget = call.onCancel((reason) => abort?.(reason));
@@ -59,7 +59,7 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
     },
 
     async get(identity, own, signal) {
-      const headers = await headersFor(identity, own, { accept: 'text/event-stream' });
+      const headers = await headersFor(identity, own, { ...fixed, accept: 'text/event-stream' });
       return await http.request(url, {
         method: 'GET',
         headers,
@@ -72,15 +72,17 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
     },
 
     async delete(identity, own) {
-      const headers = await headersFor(identity, own, {});
+      const headers = await headersFor(identity, own, fixed);
       await http.request(url, { method: 'DELETE', headers });
     },
   };
 }
 
 export function mediaTypeOf(answer: HttpAnswer): string {
+  const type = answer.headers['content-type'];
+  if (type === 'application/json') return type; // nearly always
   return (
-    String(answer.headers['content-type'] ?? '')
+    String(type ?? '')
       .split(';', 1)[0]
       ?.trim()
       .toLowerCase() ?? ''

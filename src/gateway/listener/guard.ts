@@ -27,14 +27,19 @@ export function createGuard(access: Access): Guard {
     return hosts.has(host) || isLoopback(host);
   }
 
+  let lastHost: string | undefined;
+
   return function guard(request) {
     const { host: header, origin, 'sec-fetch-site': site } = request.headers;
+    // Most clients are no browsers and call by one name; having found it right once is enough.
+    if (origin === undefined && site === undefined && header !== undefined && header === lastHost) return;
     const host = splitHost(header);
     if (!host || !isOwnHost(host.name)) {
       throw new SallyError('listener.host_refused', 'the Host header does not name this server', {
         hint: 'a name of your own is allowed with --allowed-host',
       });
     }
+    lastHost = header;
     if (origin === undefined ? site !== 'cross-site' : origins.has(origin.toLowerCase()) || isSameOrigin(origin, host))
       return;
     throw new SallyError('listener.origin_refused', 'requests from web pages of another origin are not allowed', {

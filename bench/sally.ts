@@ -1,0 +1,62 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { type Started, start } from './processes.ts';
+
+const SALLY = resolve(import.meta.dirname, '../bin/sally.js');
+
+export interface RunningSally extends Started {
+  readonly url: string;
+}
+
+/** `sally run -f URL`: one server, nothing renamed. */
+export function runSally(backendUrl: string, nodeOptions: readonly string[] = []): Promise<RunningSally> {
+  return launch(['run', '-f', '--name', 'bench', '--proxy-port', '0', '--format', 'json', backendUrl], nodeOptions);
+}
+
+/** `sally vmcp serve`: the servers of a group as one. Their tools are called `NAME_TOOL`. */
+export async function serveSally(
+  folder: string,
+  backendUrls: readonly string[],
+  nodeOptions: readonly string[] = [],
+): Promise<RunningSally> {
+  await mkdir(folder, { recursive: true });
+  const entries = backendUrls.map((url, index) => entryOf(serverName(index), url));
+  await writeFile(join(folder, 'bench.yaml'), [GATEWAY, ...entries].join('---\n'));
+  return await launch(['vmcp', 'serve', '-f', folder, '--port', '0', '--format', 'json'], nodeOptions);
+}
+
+export function serverName(index: number): string {
+  return `b${String(index).padStart(3, '0')}`;
+}
+
+async function launch(args: readonly string[], nodeOptions: readonly string[]): Promise<RunningSally> {
+  const started = await start('tested', [process.execPath, ...nodeOptions, SALLY, ...args]);
+  const { endpoints } = JSON.parse(started.firstLine) as { endpoints: readonly { readonly url: string }[] };
+  return { ...started, url: endpoints[0]?.url ?? '' };
+}
+
+const GATEWAY = `apiVersion: sallyport.dev/v1alpha1
+kind: VirtualMCPServer
+metadata: { name: bench }
+spec:
+  groupRef: { name: bench }
+  incomingAuth: { type: anonymous }
+  outgoingAuth: { source: discovered }
+---
+apiVersion: sallyport.dev/v1alpha1
+kind: MCPGroup
+metadata: { name: bench }
+spec: { description: Servers that answer at once. }
+`;
+
+function entryOf(name: string, url: string): string {
+  return `apiVersion: sallyport.dev/v1alpha1
+kind: MCPServerEntry
+metadata: { name: ${name} }
+spec:
+  remoteUrl: ${url}
+  transport: streamable-http
+  allowPrivateEndpoint: true
+  groupRef: { name: bench }
+`;
+}
