@@ -2,6 +2,7 @@
  * The wire vocabulary of MCP: JSON-RPC messages, protocol revisions, event streams. It reads and writes messages and never
  * decides what to do with one.
  */
+export { isAnswerTo } from './answer.ts';
 export { encodeCall, type Source } from './encode.ts';
 export {
   decodeHeaderValue,

@@ -1,5 +1,5 @@
 import { SallyError } from '../base/index.ts';
-import { parseStrict, type RawParams } from './strict-json.ts';
+import { isDeeperThan, parseStrict, type RawParams } from './strict-json.ts';
 
 export type RequestId = string | number;
 export type Params = Readonly<Record<string, unknown>>;
@@ -45,8 +45,12 @@ export function isResponse(message: RpcMessage): message is RpcResponse {
   return !('method' in message);
 }
 
+/** Servers may nest deeper than clients, but not so deep that writing their words again overflows the stack. */
+const MAX_SERVER_DEPTH = 512;
+
 /** One JSON-RPC message of a server, or a refusal that says what is wrong with it. */
 export function parseMessage(text: string): RpcMessage {
+  if (isDeeperThan(MAX_SERVER_DEPTH, text)) throw invalid('it is nested too deep');
   let value: unknown;
   try {
     value = JSON.parse(text);

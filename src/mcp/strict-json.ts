@@ -16,6 +16,8 @@ export interface StrictJson {
  * gateway that checked one while the server obeys the other can be walked around. Such texts are refused.
  */
 export function parseStrict(text: string): StrictJson {
+  // A short text cannot be deep enough to hurt before the scanner below finds out.
+  if (text.length > 64 * 1024 && isDeeperThan(MAX_DEPTH, text)) throw tooDeep();
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -115,17 +117,8 @@ class Scanner {
     return key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key;
   }
 
-  /** Moves behind a string: to the first quote with an even number of backslashes before it. */
   #string(): void {
-    const text = this.#text;
-    let end = text.indexOf('"', this.#at + 1);
-    while (text.charCodeAt(end - 1) === BACKSLASH) {
-      let backslashes = 1;
-      while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
-      if (backslashes % 2 === 0) break;
-      end = text.indexOf('"', end + 1);
-    }
-    this.#at = end + 1;
+    this.#at = endOfString(this.#text, this.#at);
   }
 
   /** Numbers, true, false and null. */
@@ -143,6 +136,35 @@ class Scanner {
   #space(): void {
     while (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += 1;
   }
+}
+
+/** The place behind a string: behind the first quote with an even number of backslashes before it. 0 when it never ends. */
+export function endOfString(text: string, from: number): number {
+  let end = text.indexOf('"', from + 1);
+  while (end !== -1 && text.charCodeAt(end - 1) === BACKSLASH) {
+    let backslashes = 1;
+    while (text.charCodeAt(end - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) break;
+    end = text.indexOf('"', end + 1);
+  }
+  return end + 1;
+}
+
+/** Is this text nested deeper than the limit? It need not be JSON: reading something deep costs a hundred times its length in memory. */
+export function isDeeperThan(limit: number, text: string): boolean {
+  if (text.length <= 2 * limit) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = endOfString(text, at);
+      if (end === 0) return false;
+      at = end - 1;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
+    if (depth > limit) return true;
+  }
+  return false;
 }
 
 function twice(key: string): SallyError {

@@ -135,7 +135,7 @@ describe('sessions', () => {
     gate.stillWell();
   });
 
-  it.fails('what a client says about itself is not kept without a limit', async () => {
+  it('what a client says about itself is not kept without a limit', async () => {
     await using web = await startWebServer();
     await using gate = await startGate({ web: { web: web.url } });
     // 20,000 sessions of this size would be 80 GB.
@@ -143,7 +143,7 @@ describe('sessions', () => {
     await expect(openSession(gate.url, { clientInfo })).rejects.toThrow('no session');
   });
 
-  it.fails('a client of the stateless revision cannot open conversations at will by what it declares', async () => {
+  it('a client of the stateless revision cannot open conversations at will by what it declares', async () => {
     await using web = await startWebServer();
     await using gate = await startGate({ web: { web: web.url } });
     for (let count = 0; count < 50; count++) {
@@ -216,7 +216,7 @@ describe('parked calls', () => {
     parking.close();
   });
 
-  it.fails('one that got its answer is gone: calls that ended do not keep new ones out', async () => {
+  it('one that got its answer is gone: calls that ended do not keep new ones out', async () => {
     const parking = createParking(sealer);
     for (let id = 0; id < 1_100; id++) {
       const { channel, told, state } = await parked(parking, id);
@@ -230,7 +230,7 @@ describe('parked calls', () => {
   });
 });
 
-it.fails('a stream of changes that its client closed is forgotten by the servers behind', async () => {
+it('a stream of changes that its client closed is forgotten by the servers behind', async () => {
   const hub = createHub({ name: 'x', aggregation: { kind: 'single' } }, [], { version: '0', log: SILENT, sealer });
   let held = 0;
   for (let id = 0; id < 1_000; id++) {

@@ -113,12 +113,12 @@ describe('9. CVE-2026-27896: a message means one thing to everybody, or it is re
     expect((await send(url, { headers: MCP, body })).status).toBe(400);
   });
 
-  it.fails('bytes that are not UTF-8, beside a replacement character that is', async () => {
+  it('bytes that are not UTF-8, beside a replacement character that is', async () => {
     const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping","x":"\xef\xbf\xbd\xff"}', 'latin1');
     expect((await send(url, { headers: MCP, body })).status).toBe(400);
   });
 
-  it.fails('nesting is refused before it is built: it would cost a hundred times its length', async () => {
+  it('nesting is refused before it is built: it would cost a hundred times its length', async () => {
     await using own = await startGate({ web: { web: web.url } });
     const deep = `${'['.repeat(3_500_000)}${']'.repeat(3_500_000)}`;
     for (let count = 0; count < 4; count++)

@@ -4,6 +4,8 @@ import type { Call, Client, Identity, Question, Told } from '../call.ts';
 
 /** However often it reports progress, a request does not take longer than this many times its own limit. */
 const LONGEST = 20;
+/** Questions that may wait for the caller at the same time. A server that asks more is broken or hostile. */
+const MAX_ASKING = 32;
 
 /** A call on its way through one backend, with a deadline of its own. Progress moves the deadline, and so does asking the user. */
 export class Attempt implements Call {
@@ -61,6 +63,7 @@ export class Attempt implements Call {
   }
 
   async ask(question: Question): Promise<Told> {
+    if (this.#asking >= MAX_ASKING) throw new SallyError('call.too_many', 'the server asks too much at once');
     this.#asking += 1;
     clearTimeout(this.#timer);
     try {

@@ -3,6 +3,7 @@ import type { HttpAnswer } from '../../base/http/index.ts';
 import { type Log, SallyError } from '../../base/index.ts';
 import {
   encodeCall,
+  isAnswerTo,
   isNotification,
   isRequest,
   isResponse,
@@ -87,8 +88,9 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
       });
     }
     if (answer.status >= 300) throw isForgotten(answer) ? refuse(404) : refuse(answer.status);
-    if (!own) return { unread: answer.bytes, id };
-    const message = understand(answer.bytes.toString('utf8'), name);
+    const text = answer.bytes.toString('utf8');
+    if (!own && isAnswerTo(text, id)) return { unread: answer.bytes, id };
+    const message = understand(text, name);
     return pick(message, id, call) ?? Promise.reject(incomplete());
   }
 

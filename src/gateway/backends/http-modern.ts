@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HttpAnswer } from '../../base/http/index.ts';
 import { type Log, SallyError } from '../../base/index.ts';
 import {
   encodeCall,
   encodeHeaderValue,
   headerNameOf,
+  isAnswerTo,
   isNotification,
   isResponse,
   META,
@@ -27,6 +27,8 @@ export interface ModernHttpParts {
   readonly headerParamsOf: HeaderParamsOf;
 }
 
+/** What a request may repeat in its headers, in characters. */
+const MAX_NAME = 2_048;
 const LISTEN_PAUSE = 1_000;
 /** How long we wait for a server to confirm what it will tell us of. */
 const ACKNOWLEDGE_WITHIN = 500;
@@ -49,8 +51,11 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
     );
     if (answer.stream) return await readStream(answer.stream, call);
     if (mediaTypeOf(answer) !== 'application/json') throw refusalOf(name, answer.status);
-    if (answer.status >= 300) return refused(understandAnswer(answer), answer.status);
-    return { unread: answer.bytes, id: call.id };
+    const text = answer.bytes.toString('utf8');
+    if (answer.status >= 300) return refused(understandAnswer(answer.status, text, call), answer.status);
+    return isAnswerTo(text, call.id)
+      ? { unread: answer.bytes, id: call.id }
+      : understandAnswer(answer.status, text, call);
   }
 
   async function sendInRounds(call: Call, method: string, params: Params): Promise<Answer> {
@@ -58,9 +63,13 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
     return forLegacyClient(await answerRounds(call, params, ask));
   }
 
-  function understandAnswer(answer: HttpAnswer): Told {
-    const message = understand(answer.bytes.toString('utf8'), name);
-    if (!isResponse(message)) throw refusalOf(name, answer.status);
+  function understandAnswer(status: number, text: string, call: Call): Told {
+    const message = understand(text, name);
+    if (!isResponse(message)) throw refusalOf(name, status);
+    // An error about a message nobody could read has no id.
+    if (message.id !== call.id && !(message.error && message.id === undefined)) {
+      throw new SallyError('backend.protocol', `${name} answered another request than it was asked`);
+    }
     return message.error ? { error: message.error } : { result: message.result ?? {} };
   }
 
@@ -159,8 +168,11 @@ function headersOf(
 ): Readonly<Record<string, string>> {
   const headers: Record<string, string> = { ...call.paramHeaders };
   headers['mcp-protocol-version'] = MODERN_REVISION;
-  headers['mcp-method'] = method;
+  headers['mcp-method'] = encodeHeaderValue(method);
   const name = headerNameOf(method, params);
+  // A server cuts the connection over headers that are too long, and would seem to have failed by itself.
+  if (method.length + (typeof name === 'string' ? name.length : 0) > MAX_NAME)
+    throw new SallyError('call.invalid_params', 'the name in the request is too long');
   if (typeof name === 'string') headers['mcp-name'] = encodeHeaderValue(name);
   if (method === 'tools/call' && typeof name === 'string') {
     for (const { header, path } of headerParamsOf(name)) {

@@ -63,12 +63,15 @@ function requireHeader(headers: IncomingHttpHeaders, name: string, expected: str
   );
 }
 
+/** What MCP knows beside a capability. Words that a client made up would open a conversation with a server for each. */
+const DETAILS = ['context', 'form', 'listChanged', 'tools', 'url'];
+
 /** Only what a server could ask for matters; the same set always gives the same text. */
 function fingerprint(capabilities: Params): string {
   const parts: string[] = [];
   for (const name of ['elicitation', 'roots', 'sampling']) {
     const capability = capabilities[name];
-    if (isObject(capability)) parts.push(`${name}(${Object.keys(capability).sort().join(',')})`);
+    if (isObject(capability)) parts.push(`${name}(${DETAILS.filter((detail) => detail in capability).join(',')})`);
   }
   return parts.join(' ');
 }

@@ -25,6 +25,6 @@ export interface Hub {
   unsubscribe(uri: string): void;
   watch(events: HubEvents): () => void;
   forget(key: string): void;
-  /** Runs the listener when these servers are given up for others. */
-  onClose(listener: () => void): void;
+  /** Runs the listener when these servers are given up for others. Gives a function that forgets it. */
+  onClose(listener: () => void): () => void;
 }

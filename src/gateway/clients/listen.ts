@@ -55,7 +55,7 @@ export async function listen(call: LiveCall, hub: Hub, outlet: Answering, server
     outlet.event(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: { resultType: 'complete', _meta: meta } }));
     outlet.end();
   });
-  hub.onClose(() => call.cancel('the servers behind the stream were replaced'));
+  call.onCancel(hub.onClose(() => call.cancel('the servers behind the stream were replaced')));
   const notifications = {
     ...Object.fromEntries(changes.map(({ wish }) => [wish, true])),
     ...(heard.length > 0 ? { resourceSubscriptions: heard } : {}),

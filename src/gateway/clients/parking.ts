@@ -15,8 +15,8 @@ interface Parked {
   readonly channel: ModernChannel;
   readonly digest: string;
   /** Counts the times the user was asked: an answer fits the latest question only. */
-  round: number;
-  expiry: NodeJS.Timeout;
+  readonly round: number;
+  readonly expiry: NodeJS.Timeout;
 }
 
 interface State {
@@ -39,7 +39,8 @@ export interface Parking {
 
 export function createParking(sealer: Sealer): Parking {
   const waiting = new Map<string, Parked>();
-  const ids = new WeakMap<LiveCall, string>();
+  /** Calls that were parked before: a call that asks again keeps its id, and counts on. */
+  const known = new WeakMap<LiveCall, { readonly id: string; readonly round: number }>();
 
   function leave(id: string): void {
     clearTimeout(waiting.get(id)?.expiry);
@@ -55,16 +56,13 @@ export function createParking(sealer: Sealer): Parking {
 
   return {
     park(call, channel) {
-      const id = ids.get(call) ?? randomBytes(16).toString('base64url');
-      const known = waiting.get(id);
-      if (!known) {
-        refuseCrowd(call, waiting);
-        ids.set(call, id);
-      }
-      clearTimeout(known?.expiry);
-      const round = (known?.round ?? 0) + 1;
+      refuseCrowd(call, waiting);
+      const before = known.get(call);
+      const { id } = before ?? { id: randomBytes(16).toString('base64url') };
+      const round = (before?.round ?? 0) + 1;
+      known.set(call, { id, round });
       waiting.set(id, { call, channel, digest: digestOf(call), round, expiry: expireLater(id, call) });
-      call.onCancel(() => leave(id));
+      if (!before) call.onCancel(() => leave(id));
       return sealer.seal({ parked: id, round } satisfies State);
     },
 
@@ -78,7 +76,7 @@ export function createParking(sealer: Sealer): Parking {
         principalOf(parked.call.identity) === principalOf(retry.identity) &&
         parked.digest === digestOf(retry);
       if (!fits) throw new SallyError('call.expired', 'this interaction is over, call again from the start');
-      parked.round += 1; // the same state does not fit twice
+      leave(state.parked); // the same state does not fit twice; a call that asks again is parked again
       return parked;
     },
 

@@ -26,6 +26,14 @@ export interface SessionsParts {
   readonly ended: (session: Session) => void;
 }
 
+/** What a client says about itself is kept for as long as its session: this much, in characters. */
+const MAX_SELF = 16 * 1024;
+
+function refuseTalkative({ capabilities, info }: Omit<SessionFields, 'id'>): void {
+  if (JSON.stringify([capabilities, info]).length > MAX_SELF)
+    throw new SallyError('call.invalid_params', 'the client says more about itself than can be kept');
+}
+
 /** The sessions of one endpoint. They outlive a reload: what is served may change under a client without its having to come back. */
 export function createSessions({ limits = DEFAULT_SESSION_LIMITS, now, ended }: SessionsParts): Sessions {
   // A Map keeps the order of insertion, and a session that is used moves to the end: the oldest stand first.
@@ -58,6 +66,7 @@ export function createSessions({ limits = DEFAULT_SESSION_LIMITS, now, ended }: 
 
   return {
     open(fields) {
+      refuseTalkative(fields);
       makeRoom();
       // 144 bits, and visible ASCII as the transport asks.
       const session = new Session({ ...fields, id: randomBytes(18).toString('base64url') });

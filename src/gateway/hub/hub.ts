@@ -43,7 +43,7 @@ export interface Hub {
   unsubscribe(uri: string): void;
   watch(events: HubEvents): () => void;
   forget(key: string): void;
-  onClose(listener: () => void): void;
+  onClose(listener: () => void): () => void;
   /** Nobody new comes: those who only listen are sent away. */
   retire(): void;
   close(): void;
@@ -131,6 +131,7 @@ export function createHub(plan: HubPlan, backends: readonly Backend[], parts: Hu
     },
     onClose(listener) {
       closing.add(listener);
+      return () => closing.delete(listener);
     },
     retire() {
       for (const listener of closing) listener();

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { SallyError } from '../../base/index.ts';
 
@@ -32,10 +33,8 @@ export function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTE
 
 /** Bytes that are not UTF-8 would be replaced by question marks, and what we checked would not be what was sent. */
 function decode(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  if (text.includes('\ufffd') && !bytes.includes('\ufffd'))
-    throw new SallyError('call.parse_error', 'the body is not UTF-8');
-  return text;
+  if (!isUtf8(bytes)) throw new SallyError('call.parse_error', 'the body is not UTF-8');
+  return bytes.toString('utf8');
 }
 
 function tooLarge(limit: number): SallyError {

@@ -32,9 +32,10 @@ export function createGuard(access: Access): Guard {
   return function guard(request) {
     const { host: header, origin, 'sec-fetch-site': site } = request.headers;
     // Most clients are no browsers and call by one name; having found it right once is enough.
-    if (origin === undefined && site === undefined && header !== undefined && header === lastHost) return;
+    const plain = origin === undefined && site === undefined && !hasTwoHosts(request);
+    if (plain && header !== undefined && header === lastHost) return;
     const host = splitHost(header);
-    if (!host || !isOwnHost(host.name)) {
+    if (!host || !isOwnHost(host.name) || hasTwoHosts(request)) {
       throw new SallyError('listener.host_refused', 'the Host header does not name this server', {
         hint: 'a name of your own is allowed with --allowed-host',
       });
@@ -46,6 +47,15 @@ export function createGuard(access: Access): Guard {
       hint: 'a page of your own is allowed with --allowed-origin',
     });
   };
+}
+
+/** RFC 9112 §3.2: Node keeps the first of two Host headers, somebody else may believe the second. */
+function hasTwoHosts({ rawHeaders = [] }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 interface Host {

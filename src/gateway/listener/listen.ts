@@ -13,6 +13,9 @@ export interface Listener {
   close(cut: AbortSignal): Promise<void>;
 }
 
+/** How long a refused client may take to read why, in milliseconds. */
+const LINGER = 500;
+
 export async function listen(host: string, port: number): Promise<Listener> {
   let handler: HttpHandler = (_request, response) => void response.writeHead(503).end();
   /** Every connection, with the number of answers it still waits for. Node counts one that never sent anything as busy. */
@@ -23,6 +26,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     {
       // A client that dribbles its request holds a socket for seconds, not for ever.
       headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
       requestTimeout: 30_000,
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
@@ -43,8 +47,10 @@ export async function listen(host: string, port: number): Promise<Listener> {
     busy.set(socket, 0);
     socket.once('close', () => busy.delete(socket));
   });
-  server.on('clientError', (_error, socket) => {
-    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  server.on('clientError', (error, socket) => {
+    if (socket.writable) socket.end(`HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    // Our end is closed; a client that keeps its own open would keep the socket for as long as it likes.
+    setTimeout(() => socket.destroy(), LINGER).unref();
   });
 
   await new Promise<void>((resolve, reject) => {
@@ -69,6 +75,17 @@ export async function listen(host: string, port: number): Promise<Listener> {
       cut.removeEventListener('abort', abort);
     },
   };
+}
+
+function statusOf(error: Error): string {
+  switch (codeOf(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return '431 Request Header Fields Too Large';
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return '408 Request Timeout';
+    default:
+      return '400 Bad Request';
+  }
 }
 
 function explain(error: Error, host: string, port: number): SallyError {

@@ -62,7 +62,7 @@ export class Outlet {
     const id = fields.id === undefined ? '' : `id: ${fields.id}\n`;
     const event = fields.event === undefined ? '' : `event: ${fields.event}\n`;
     const retry = fields.retry === undefined ? '' : `retry: ${fields.retry}\n`;
-    this.#write(`${id}${event}${retry}data: ${data}\n\n`);
+    this.#write(`${id}${event}${retry}data: ${oneField(data)}\n\n`);
   }
 
   end(): void {
@@ -75,4 +75,9 @@ export class Outlet {
     this.#response.write(text);
     if (this.#response.writableLength > MAX_WAITING) this.#response.destroy();
   }
+}
+
+/** A line break ends a field, and an empty line the event: text of several lines is a field of several lines. */
+function oneField(data: string): string {
+  return /[\r\n]/.test(data) ? data.replaceAll(/\r\n|\r|\n/g, '\ndata: ') : data;
 }
