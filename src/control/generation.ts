@@ -7,6 +7,7 @@ import {
   type Gateway,
   type HttpHandler,
   type Memory,
+  type Patience,
 } from '../gateway/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 
@@ -19,7 +20,7 @@ export interface GenerationParts {
   readonly version: string;
   readonly log: Log;
   /** How long new gateways may take to reach their backends before they take over without those that are late. */
-  readonly patience: number;
+  readonly patience: Patience;
 }
 
 /** All gateways of one listener that were built from the same declaration, and that give way to the next ones together. */
@@ -37,8 +38,7 @@ export async function startGeneration(
   const gateways = plans.map((plan) =>
     createGateway(plan, { ...parts, memory: parts.memoryOf(`${plan.aggregation.kind} ${plan.name}`) }),
   );
-  const enough = AbortSignal.any([stop, AbortSignal.timeout(parts.patience)]);
-  await Promise.all(gateways.map((gateway) => gateway.settle(enough)));
+  await Promise.all(gateways.map((gateway) => gateway.settle(parts.patience, stop)));
   return {
     gateways,
     handler: createRouter(gateways, parts),

@@ -34,7 +34,7 @@ export interface RunParts {
 }
 
 /** Longer than a backend's own patience: with one server there is nothing to serve before it answers or fails. */
-const PATIENCE = 600_000;
+const PATIENCE = { own: 600_000, remote: 600_000 };
 
 /** Runs one server in the foreground: until somebody asks it to end, or until it cannot be kept running. */
 export async function run(options: RunOptions, parts: RunParts): Promise<void> {

@@ -16,6 +16,14 @@ export interface GatewayParts {
   readonly log: Log;
 }
 
+/** How long to wait for backends before doing without them, in milliseconds. */
+export interface Patience {
+  /** For servers that we start ourselves. */
+  readonly own: number;
+  /** For servers elsewhere: they run already, or they do not. */
+  readonly remote: number;
+}
+
 export interface BackendReport {
   readonly name: string;
   readonly state: BackendState;
@@ -28,8 +36,8 @@ export interface Gateway {
   readonly plan: GatewayPlan;
   /** Who answers at which path. */
   readonly routes: ReadonlyMap<string, HttpHandler>;
-  /** Waits until each backend has answered or failed once, or the signal says that it took long enough. */
-  settle(signal: AbortSignal): Promise<void>;
+  /** Waits until each backend has answered or failed once, or that took longer than we are patient. */
+  settle(patience: Patience, stop: AbortSignal): Promise<void>;
   /** From now on this gateway serves the clients that are there, and tells them what changed. */
   takeOver(): void;
   report(): readonly BackendReport[];
@@ -71,7 +79,14 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
 
     routes,
 
-    settle: (signal) => until(Promise.all(backends.map((backend) => backend.settled())), signal),
+    async settle({ own, remote }, stop) {
+      const late = (limit: number): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(limit)]);
+      const waits = backends.map((backend, index) => {
+        const isOurs = plan.backends[index]?.target.workload !== undefined;
+        return until(backend.settled(), late(isOurs ? own : remote));
+      });
+      await Promise.all(waits);
+    },
 
     takeOver() {
       release = parts.memory.serveWith(hub);

@@ -165,3 +165,23 @@ function isAlive(pid: number): boolean {
     return false;
   }
 }
+
+it('is ready at once beside servers elsewhere that never answer', async () => {
+  await using folder = await tempFolder();
+  // Accepts connections and says nothing.
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as { port: number };
+  const entries = Array.from(
+    { length: 20 },
+    (_, index) => `apiVersion: sallyport.dev/v1alpha1
+kind: MCPServerEntry
+metadata: {name: silent-${index}}
+spec: {groupRef: {name: test}, remoteUrl: "http://127.0.0.1:${port}/mcp", allowPrivateEndpoint: true}
+`,
+  );
+  await writeFile(join(folder.path, 'group.yaml'), [groupYaml([]), ...entries].join('---\n'));
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  expect(sally.endpoints[0]?.backends.map(({ state }) => state)).toEqual(Array(20).fill('connecting'));
+  silent.close();
+});
