@@ -9,6 +9,7 @@ import {
   type Hub,
   type Incoming,
   isModern,
+  type OldClients,
   type Parking,
   postBatch,
   type Sessions,
@@ -22,6 +23,7 @@ export interface EndpointParts {
   readonly log: Log;
   readonly sessions: Sessions;
   readonly parking: Parking;
+  readonly oldClients: OldClients;
 }
 
 /** What answers at which path, below one gateway. */
@@ -41,7 +43,7 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
   const serverInfo = { name: plan.name, version: parts.version };
   const legacy = createLegacy({ hub, sessions: parts.sessions });
   const modern = createModern({ hub, parking: parts.parking, serverInfo });
-  const old = createOldSse(legacy, parts.sessions);
+  const old = createOldSse(legacy, parts.sessions, parts.oldClients);
 
   return {
     mcp: endpoint('POST, GET, DELETE', async (request, incoming, note) => {

@@ -1,10 +1,19 @@
 import type { Sealer } from '../base/index.ts';
-import { createParking, createSessions, type Hub, type Parking, type Session, type Sessions } from './clients/index.ts';
+import {
+  createParking,
+  createSessions,
+  type Hub,
+  type OldClients,
+  type Parking,
+  type Session,
+  type Sessions,
+} from './clients/index.ts';
 
 /** What an endpoint remembers of its clients. It outlives the gateway: after a reload the same clients are served on. */
 export interface Memory {
   readonly sessions: Sessions;
   readonly parking: Parking;
+  readonly oldClients: OldClients;
   /** Serves the clients with these backends from now on. Gives a function that lets go of them. */
   serveWith(hub: Hub): () => void;
   close(): void;
@@ -30,6 +39,7 @@ export function createMemory(sealer: Sealer): Memory {
   return {
     sessions,
     parking,
+    oldClients: new Map(),
     serveWith(next) {
       const isFirst = hub === undefined;
       hub = next;

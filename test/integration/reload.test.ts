@@ -1,9 +1,11 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { expect, it } from 'vitest';
-import { groupYaml, installServers } from '../support/mcp-servers.ts';
-import { eventually } from '../support/processes.ts';
+import { groupYaml, installServers, serverYaml } from '../support/mcp-servers.ts';
+import { eventually, freePort } from '../support/processes.ts';
 import { connectClient, ROOT, startSally, tempFolder } from '../support/sally.ts';
 
 it('fails no call over 20 reloads under load, ten of them invalid', async () => {
@@ -132,6 +134,7 @@ it('goes on whatever a change brings', async () => {
 
 it('a changed HTTP server takes over the fixed port of the one before', async () => {
   await using folder = await tempFolder();
+  const port = await freePort();
   const yaml = (round: number): string => `${groupYaml([])}---
 apiVersion: sallyport.dev/v1alpha1
 kind: MCPServer
@@ -140,7 +143,7 @@ spec:
   groupRef: {name: test}
   image: npx://@modelcontextprotocol/server-everything@2026.8.31
   transport: streamable-http
-  mcpPort: ${30_000 + (process.pid % 20_000)}
+  mcpPort: ${port}
   args: [streamableHttp]
   env: [{name: ROUND, value: "${round}"}]
 `;
@@ -184,4 +187,20 @@ spec: {groupRef: {name: test}, remoteUrl: "http://127.0.0.1:${port}/mcp", allowP
   await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
   expect(sally.endpoints[0]?.backends.map(({ state }) => state)).toEqual(Array(20).fill('connecting'));
   silent.close();
+});
+
+it('keeps the stream of an old client over a reload', async () => {
+  await using folder = await tempFolder();
+  await installServers(folder.path, ['good', 'greets']);
+  const port = await freePort();
+  const good = groupYaml(['good']);
+  await writeFile(join(folder.path, 'group.yaml'), `${good}  proxyPort: ${port}\n`);
+  await using sally = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
+  const client = new ClientV1({ name: 'old', version: '1' });
+  await client.connect(new SSEClientTransport(new URL(`http://127.0.0.1:${port}/sse`)));
+  const before = await client.callTool({ name: 'pid' });
+  await writeFile(join(folder.path, 'group.yaml'), `${good}  proxyPort: ${port}\n---\n${serverYaml('greets')}`);
+  await sally.next('reloaded');
+  expect(await client.callTool({ name: 'pid' })).toEqual(before);
+  await client.close();
 });

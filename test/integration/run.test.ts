@@ -5,6 +5,7 @@ import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it } from 'vitest';
 import { startHttpMcpServer } from '../support/http-mcp-server.ts';
 import { groupYaml, installServers } from '../support/mcp-servers.ts';
+import { freePort } from '../support/processes.ts';
 import { TEST_PATH } from '../support/programs.ts';
 import { connectClient, startSally, tempFolder } from '../support/sally.ts';
 
@@ -257,7 +258,7 @@ spec:
   it('a server with a proxyPort is also served alone, by the same process', async () => {
     await using folder = await tempFolder();
     await installServers(folder.path, ['good']);
-    const port = 20_000 + (process.pid % 20_000);
+    const port = await freePort();
     await writeFile(join(folder.path, 'group.yaml'), `${groupYaml(['good'])}  proxyPort: ${port}\n`);
     await using running = await startSally(['vmcp', 'serve', '-f', folder.path, '--port', '0']);
     const [group, alone] = running.endpoints;

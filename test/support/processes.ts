@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Process ids on this machine whose environment holds `NAME=VALUE`. A test marks what it starts, and counts what is left. */
@@ -29,4 +30,13 @@ export async function eventually<T>(
     if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(seen)} after ${within} ms`);
     await sleep(50);
   }
+}
+
+/** A port that nobody listens on right now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

@@ -7,7 +7,7 @@ export { isModern } from './envelope.ts';
 export type { Greeting, Hub, HubEvents } from './hub.ts';
 export { type Answering, createLegacy, type Incoming, type Legacy } from './legacy.ts';
 export { createModern } from './modern.ts';
-export { createOldSse } from './old-sse.ts';
+export { createOldSse, type OldClients } from './old-sse.ts';
 export { createParking, type Parking } from './parking.ts';
 export type { Session } from './session.ts';
 export { createSessions, DEFAULT_SESSION_LIMITS, type SessionLimits, type Sessions } from './sessions.ts';

@@ -11,6 +11,9 @@ interface OldClient {
   readonly answers: StreamAnswers;
 }
 
+/** The open streams by the id in their address. Like sessions, they outlive a reload. */
+export type OldClients = Map<string, OldClient>;
+
 const MAX_CLIENTS = 1_000;
 
 /**
@@ -24,9 +27,7 @@ export interface OldSse {
   post(incoming: Incoming, id: string | null, message: RpcMessage, raw: RawParams | undefined): Promise<void>;
 }
 
-export function createOldSse(legacy: Legacy, sessions: Sessions): OldSse {
-  const clients = new Map<string, OldClient>();
-
+export function createOldSse(legacy: Legacy, sessions: Sessions, clients: OldClients): OldSse {
   function end(id: string, identity: Identity): void {
     const session = clients.get(id)?.answers.session;
     clients.delete(id);
