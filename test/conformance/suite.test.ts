@@ -9,7 +9,7 @@ const TELLING = [
   'one-modern@2025-11-25',
   'split-mixed@2025-11-25',
   'split-mixed@2026-07-28',
-  'stdio-legacy@2026-07-28',
+  'stdio-shared@2026-07-28',
 ];
 
 describe('the official conformance suite', () => {

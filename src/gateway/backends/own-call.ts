@@ -5,11 +5,15 @@ import type { Call, Client, Identity, Told } from '../call.ts';
 /** Whom the gateway speaks as when no user is involved: opening a conversation, listing what a server offers. */
 export const GATEWAY_IDENTITY: Identity = { kind: 'anonymous' };
 
+/**
+ * Servers may offer more to a client that can be asked more. The lists we keep are for all clients, so we say that everything can be
+ * asked; who really is asked decides itself with each call.
+ */
 export function gatewayClient(version: string): Client {
   return {
     era: 'legacy',
     revision: LATEST_LEGACY,
-    capabilities: {},
+    capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
     info: { name: 'sallyport', title: 'Sallyport', version },
     key: 'gateway',
     alone: false,

@@ -61,7 +61,7 @@ export function createStdioTransport(options: StdioOptions): Transport {
     signal: AbortSignal,
     multiplex: Multiplex,
   ): Promise<ServerHello> {
-    const found = await initialize(name, ask, shared ? anybody(opening) : opening.client, opening.identity, signal);
+    const found = await initialize(name, ask, opening.client, opening.identity, signal);
     multiplex.notify('notifications/initialized', {});
     return found;
   }
@@ -121,11 +121,6 @@ export function createStdioTransport(options: StdioOptions): Transport {
       await Promise.all([...lines].map(drop));
     },
   };
-}
-
-/** A shared process is told of everything that could be asked; who really is asked decides itself with each call. */
-function anybody({ client }: Opening): Opening['client'] {
-  return { ...client, capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} } };
 }
 
 function toTalk(said: ServerHello, opening: Opening, multiplex: Multiplex, close: () => Promise<void>): Talk {
