@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { LEGACY_REVISION, REVISION, TOOL_RESULT, tools } from './messages.ts';
 import { type Started, start } from './processes.ts';
-
-/** How many tools a server of the backend may have; each number is a path of its own. */
-const SIZES = [1, 10, 50, 1000];
 
 export interface BenchBackend extends AsyncDisposable {
   readonly pid: number;
@@ -15,18 +14,18 @@ export interface BenchBackend extends AsyncDisposable {
   legacy(toolCount: number): string;
 }
 
-/** nginx with fixed answers: far faster than anything written in JavaScript, so that it is never what is measured. */
+/**
+ * nginx with fixed answers to calls: far faster than anything written in JavaScript, so that it is never what is measured. What is
+ * asked now and then, lists and signs of life, must repeat the id of its request and comes from a small server behind it.
+ */
 export async function startBackend(folder: string): Promise<BenchBackend> {
   install('nginx', 'nginx-light');
   const port = await freePort();
-  await mkdir(join(folder, 'lists'), { recursive: true });
-  for (const size of SIZES) {
-    const result = { tools: tools(size) };
-    await writeFile(join(folder, 'lists', `modern-${size}.json`), answer(1, { resultType: 'complete', ...result }));
-    await writeFile(join(folder, 'lists', `legacy-${size}.json`), answer(2, result));
-  }
+  await mkdir(folder, { recursive: true });
+  const slow = createHttpServer(answerSlowly).listen(0, '127.0.0.1');
+  await once(slow, 'listening');
   const config = join(folder, 'nginx.conf');
-  await writeFile(config, configOf(folder, port));
+  await writeFile(config, configOf(folder, port, (slow.address() as AddressInfo).port));
   const nginx = await start('around', ['nginx', '-c', config, '-p', folder, '-e', 'stderr'], { silent: true });
   const origin = `http://127.0.0.1:${port}`;
   await untilUp(`${origin}/up`, nginx);
@@ -34,25 +33,45 @@ export async function startBackend(folder: string): Promise<BenchBackend> {
     pid: nginx.pid,
     modern: (toolCount, which = 0) => `${origin}/modern/${toolCount}/${which}`,
     legacy: (toolCount) => `${origin}/legacy/${toolCount}`,
-    [Symbol.asyncDispose]: () => nginx[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      slow.closeAllConnections();
+      slow.close();
+      await nginx[Symbol.asyncDispose]();
+    },
   };
 }
 
-/** The newer revision names the method in a header. In the older one a request without a session opens one, and a short one lists. */
-function configOf(folder: string, port: number): string {
-  const discovery = {
-    resultType: 'complete',
-    supportedVersions: [REVISION],
-    capabilities: { tools: {} },
-    ttlMs: 60_000,
-    cacheScope: 'public',
-    _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'nginx', version: '1' } },
+const DISCOVERY = {
+  resultType: 'complete',
+  supportedVersions: [REVISION],
+  capabilities: { tools: {} },
+  ttlMs: 60_000,
+  cacheScope: 'public',
+  _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'nginx', version: '1' } },
+};
+
+const HELLO = {
+  protocolVersion: LEGACY_REVISION,
+  capabilities: { tools: {} },
+  serverInfo: { name: 'nginx', version: '1' },
+};
+
+async function answerSlowly(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = '';
+  for await (const chunk of request) body += chunk;
+  const { id, method } = JSON.parse(body) as { id?: string | number; method: string };
+  const size = Number(/^\/[a-z]+\/([0-9]+)/.exec(request.url ?? '')?.[1]);
+  const results: Readonly<Record<string, object>> = {
+    'server/discover': DISCOVERY,
+    initialize: HELLO,
+    'tools/list': { resultType: 'complete', tools: tools(size) },
   };
-  const hello = {
-    protocolVersion: LEGACY_REVISION,
-    capabilities: { tools: {} },
-    serverInfo: { name: 'nginx', version: '1' },
-  };
+  response.writeHead(id === undefined ? 202 : 200, { 'content-type': 'application/json' });
+  response.end(id === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result: results[method] ?? {} }));
+}
+
+/** The newer revision names the method in a header. In the older one a request without a session opens one, and a short one is no call. */
+function configOf(folder: string, port: number, slowPort: number): string {
   return `
 daemon off;
 master_process off;
@@ -71,25 +90,23 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   map $content_length $short { "~^[0-9][0-9]?$" yes; default no; }
+  map "$http_mcp_session_id:$short" $call { "~^.+:no$" yes; default no; }
   server {
     listen 127.0.0.1:${port} backlog=4096;
     default_type application/json;
     location = /up { return 204; }
-    location /lists/ { root ${folder}; error_page 405 =200 $uri; }
     location ~ ^/modern/([0-9]+)/ {
       if ($http_mcp_method = 'tools/call') { return 200 '${answer(1, TOOL_RESULT)}'; }
-      if ($http_mcp_method = 'server/discover') { return 200 '${answer(1, discovery)}'; }
-      if ($http_mcp_method = 'tools/list') { rewrite ^/modern/([0-9]+)/ /lists/modern-$1.json last; }
-      return 404 '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}';
+      if ($http_mcp_method = 'subscriptions/listen') { return 404 '{"jsonrpc":"2.0","error":{"code":-32601,"message":"no such method"}}'; }
+      proxy_pass http://127.0.0.1:${slowPort};
     }
     location ~ ^/legacy/([0-9]+)$ {
       add_header Mcp-Session-Id bench;
       if ($request_method = GET) { return 405; }
       if ($request_method = DELETE) { return 204; }
       if ($http_mcp_method) { return 404; }
-      if ($http_mcp_session_id = '') { return 200 '${answer(1, hello)}'; }
-      if ($short = yes) { rewrite ^/legacy/([0-9]+)$ /lists/legacy-$1.json last; }
-      return 200 '${answer(1, { content: TOOL_RESULT.content })}';
+      if ($call = yes) { return 200 '${answer(1, { content: TOOL_RESULT.content })}'; }
+      proxy_pass http://127.0.0.1:${slowPort};
     }
   }
 }
