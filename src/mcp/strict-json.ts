@@ -26,7 +26,21 @@ export function parseStrict(text: string): StrictJson {
   }
   const scanner = new Scanner(text);
   scanner.scan();
+  refuseMisread(value, scanner.params);
   return { value, raw: scanner.params };
+}
+
+/**
+ * V8 reads a key with escapes wrongly when an earlier text had a key that looks like the escape (seen in Node 24.21: `"\""` after
+ * `"\\"`). What we would decide by is then not what was written.
+ */
+function refuseMisread(value: unknown, raw: RawParams | undefined): void {
+  const { params } = (value ?? {}) as { readonly params?: unknown };
+  if (!raw || typeof params !== 'object' || params === null) return;
+  for (const key of Object.keys(params)) {
+    if (!raw.has(key))
+      throw new SallyError('call.invalid_request', 'a key is written in a way that readers of JSON disagree about');
+  }
 }
 
 const QUOTE = 0x22;
