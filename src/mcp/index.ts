@@ -31,7 +31,6 @@ export {
 export {
   isLoggingLevel,
   isLoudEnough,
-  LOG_LEVELS,
   type LoggingLevel,
   META,
   metaOf,

@@ -23,7 +23,7 @@ interface Options extends AccessFlags {
   readonly insecureAllowAnonymous: boolean;
 }
 
-export const DEFAULT_PORT = 4483;
+const DEFAULT_PORT = 4483;
 
 export function addServeCommand(vmcp: Command, shell: Shell): void {
   vmcp

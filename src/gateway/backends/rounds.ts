@@ -21,7 +21,7 @@ export async function answerRounds(call: Call, params: Params, send: (params: Pa
   return told;
 }
 
-export function needsInput(told: Told): told is { readonly result: Params } {
+function needsInput(told: Told): told is { readonly result: Params } {
   return 'result' in told && told.result.resultType === 'input_required';
 }
 

@@ -10,4 +10,4 @@ export { createModern } from './modern.ts';
 export { createOldSse, type OldClients } from './old-sse.ts';
 export { createParking, type Parking } from './parking.ts';
 export type { Session } from './session.ts';
-export { createSessions, DEFAULT_SESSION_LIMITS, type SessionLimits, type Sessions } from './sessions.ts';
+export { createSessions, type Sessions } from './sessions.ts';

@@ -8,15 +8,8 @@ export interface Channel {
   ask(question: Question): Promise<Told>;
 }
 
-export interface CallFields {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params: Params;
-  readonly raw: RawParams | undefined;
-  readonly identity: Identity;
-  readonly client: Client;
-  readonly paramHeaders: Readonly<Record<string, string>> | undefined;
-}
+/** What a call is made of; the rest is what happens to it. */
+export type CallFields = Pick<Call, 'id' | 'method' | 'params' | 'raw' | 'identity' | 'client' | 'paramHeaders'>;
 
 /** A call under way. One is made for each request, so it holds little and makes nothing before it is needed. */
 export class LiveCall implements Call {

@@ -15,7 +15,7 @@ export function prefixed(format: string, backend: string, name: string): string 
  * A name that every client can use. A pure function of what it is given: the same tool has the same name on every replica
  * and after every restart, and two different names never become one.
  */
-export function presentable(name: string): string {
+function presentable(name: string): string {
   if (ALLOWED.test(name)) return name;
   return `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hashOf(name)}`;
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { SallyError } from '../../base/index.ts';
 
-export const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** The whole body as text. A declared length over the limit is refused unread, an undeclared one as soon as it gets there. */
 export function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTES): Promise<string> {
