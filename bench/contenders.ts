@@ -27,8 +27,9 @@ export async function startContenders(
   const many = stack.use(await serveSally(join(folder, 'many'), urls));
   const stateful = stack.use(await runSally(backend.legacy(50)));
   const { session } = await send(stateful.url, legacyInitialize());
-  const spread = urls.flatMap((_, server) =>
-    Array.from({ length: 50 }, (_, tool) => modernCall(`${serverName(server)}_${toolName(tool)}`)),
+  // Server after server, each time with its next tool: fifty calls in a row to one of them would be a burst that nobody sends.
+  const spread = Array.from({ length: 50 * urls.length }, (_, index) =>
+    modernCall(`${serverName(index % urls.length)}_${toolName(Math.floor(index / urls.length))}`),
   );
 
   const contenders: Record<string, Subject> = {

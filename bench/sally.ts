@@ -8,9 +8,12 @@ export interface RunningSally extends Started {
   readonly url: string;
 }
 
-/** `sally run -f URL`: one server, nothing renamed. */
+let runs = 0;
+
+/** `sally run -f URL`: one server, nothing renamed. Several run at once, each under a name of its own. */
 export function runSally(backendUrl: string, nodeOptions: readonly string[] = []): Promise<RunningSally> {
-  return launch(['run', '-f', '--name', 'bench', '--proxy-port', '0', '--format', 'json', backendUrl], nodeOptions);
+  const name = `bench-${process.pid}-${++runs}`;
+  return launch(['run', '-f', '--name', name, '--proxy-port', '0', '--format', 'json', backendUrl], nodeOptions);
 }
 
 /** `sally vmcp serve`: the servers of a group as one. Their tools are called `NAME_TOOL`. */

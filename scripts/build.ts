@@ -1,14 +1,18 @@
-import { rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
+
+const FOLDER = 'dist';
+/** Files that no build has made for this long belong to nobody, in milliseconds. What is published or installed is this build alone. */
+const FORGOTTEN = process.env.npm_lifecycle_event === 'prepare' ? 0 : 60 * 60_000;
 
 /**
  * What is published: our own code in a few files, libraries left to npm so that their security fixes reach users without
  * a release of ours. Splitting keeps each command's code out of the way of the others: `sally --version` loads almost nothing.
  */
-await rm('dist', { recursive: true, force: true });
-await build({
+const { outputFiles } = await build({
   entryPoints: { main: 'src/main.ts' },
-  outdir: 'dist',
+  outdir: FOLDER,
   bundle: true,
   splitting: true,
   format: 'esm',
@@ -18,4 +22,22 @@ await build({
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',
+  write: false,
 });
+
+// Each file appears whole, and the entry last: a program that starts, or loads a part, while we build finds all of the old or all of
+// the new. Parts have their content in their names, so older ones do no harm until they are forgotten.
+await mkdir(FOLDER, { recursive: true });
+const isEntry = ({ path }: { readonly path: string }): boolean => basename(path) === 'main.js';
+for (const file of outputFiles.sort((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
+  const place = join(FOLDER, basename(file.path));
+  const draft = `${place}.${process.pid}`;
+  await writeFile(draft, file.contents);
+  await rename(draft, place);
+}
+const made = new Set(outputFiles.map(({ path }) => basename(path)));
+for (const name of await readdir(FOLDER)) {
+  const place = join(FOLDER, name);
+  const age = Date.now() - (await stat(place).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
+  if (!made.has(name) && age > FORGOTTEN) await rm(place, { force: true });
+}

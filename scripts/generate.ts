@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { FACES } from '../src/base/index.ts';
 import { CRD_KINDS, crdOf, yamlOf } from '../src/resources/crd.ts';
 import { kindIndex, kindPage } from '../src/resources/docs.ts';
-import { jsonSchemaOf } from '../src/resources/json-schema.ts';
+import { jsonSchemaOf, runConfigSchema } from '../src/resources/json-schema.ts';
 import { KINDS, kindOf } from '../src/resources/kinds/all.ts';
 
 /** `npm run generate` writes what is declared elsewhere; with `--check` it writes nothing and fails when the tree differs. */
@@ -28,7 +28,8 @@ function schemas(): Map<string, string> {
     `schemas/${kind.toLowerCase()}.json`,
     `${JSON.stringify(jsonSchemaOf(kind), null, 2)}\n`,
   ];
-  return new Map([...KINDS, 'all' as const].map(file));
+  const runConfig: [string, string] = ['schemas/runconfig.json', `${JSON.stringify(runConfigSchema(), null, 2)}\n`];
+  return new Map([...[...KINDS, 'all' as const].map(file), runConfig]);
 }
 
 function crds(): Map<string, string> {

@@ -13,15 +13,19 @@ process.stderr.on('error', () => {});
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${version}\n`);
 } else {
+  const { boundYoungGeneration } = await import('./base/index.ts');
+  boundYoungGeneration();
   const { runCli } = await import('./cli/index.ts');
   process.exitCode = await runCli({
     argv,
     env: process.env,
     version,
     pid: process.pid,
+    self: [process.execPath, process.argv[1] ?? ''],
     home,
     untilStopped,
     isTerminal: process.stdout.isTTY === true,
+    stdin: () => process.stdin,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   });

@@ -103,8 +103,10 @@ describe('commands', () => {
     version: '0.0.0',
     home: new URL('../', import.meta.url),
     pid: 0,
+    self: ['sally'],
     untilStopped: () => new AbortController().signal,
     isTerminal: false,
+    stdin: () => process.stdin,
     out: () => {},
     err: () => {},
   });
@@ -228,7 +230,7 @@ describe('YAML', () => {
   });
 
   it('what a page adds to the quickstart validates there', async () => {
-    const quickstart = await readYamlFolder(join(ROOT, 'examples/quickstart'));
+    const quickstart = await readYamlFolder(join(ROOT, 'examples/quickstart-anonymous'));
     const wrong = complaints(function* ({ file, text }) {
       const added = blocksOf(text).filter(({ info }) => info === 'yaml quickstart');
       if (added.length === 0) return;

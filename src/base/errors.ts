@@ -111,6 +111,54 @@ export const FACES = {
     expose: true,
     means: 'The gateway is shutting down. Try again in a moment.',
   },
+  'incoming.token_missing': {
+    http: 401,
+    rpc: 4010,
+    exit: 4,
+    expose: true,
+    means:
+      'The endpoint asks every caller for a token and the request has none. Send it as `Authorization: Bearer TOKEN`; the `WWW-Authenticate` header names the document that says where to get one.',
+  },
+  'incoming.token_refused': {
+    http: 401,
+    rpc: 4012,
+    exit: 4,
+    expose: true,
+    means:
+      'The token is expired, revoked, forged, of another issuer or meant for another server. Log in again. The log of the gateway has the reason.',
+  },
+  'incoming.token_unexpected': {
+    http: 401,
+    rpc: 4013,
+    exit: 4,
+    expose: true,
+    means:
+      'The request carries an `Authorization` header, but the endpoint is anonymous and can check none. It does not pretend to: leave the header out, or configure `incomingAuth.type: oidc`.',
+  },
+  'incoming.scope_missing': {
+    http: 403,
+    rpc: 4033,
+    exit: 4,
+    expose: true,
+    means:
+      'The token is good, but lacks scopes that the endpoint asks for. The `WWW-Authenticate` header lists them all; log in again with them.',
+  },
+  'incoming.request_malformed': {
+    http: 400,
+    rpc: 4001,
+    exit: 4,
+    expose: true,
+    means:
+      'The `Authorization` header cannot be read: there are two of them, it is too long, or has characters that no token has.',
+  },
+  'incoming.unavailable': {
+    http: 503,
+    rpc: 5032,
+    exit: 1,
+    expose: true,
+    means:
+      'The identity provider that could tell whether the token is good does not answer, or answers nonsense. The token may be fine: try again later. The log of the gateway has the cause.',
+  },
   'call.body_too_large': {
     http: 413,
     rpc: -32600,
@@ -304,6 +352,46 @@ export const FACES = {
     means:
       'The MCP server behind the gateway forgot the session, usually because it was restarted. A new one is open: send the call again.',
   },
+  'outgoing.login_needed': {
+    http: 401,
+    rpc: 4011,
+    exit: 4,
+    expose: true,
+    means:
+      'The call needs a credential of the user that is not there, or not good any more. Log in again; `data.provider` names where.',
+  },
+  'outgoing.connect_needed': {
+    http: 200,
+    rpc: -32042,
+    exit: 4,
+    expose: true,
+    means:
+      'The call needs an account that the user has not connected yet. `data.elicitations` has the page where he does; then send the call again.',
+  },
+  'outgoing.account_needed': {
+    http: 200,
+    rpc: 4012,
+    exit: 4,
+    expose: true,
+    means:
+      'The call needs an account that the user has not connected, and his client cannot show him a page. `data.url` is the page: open it in a browser, then send the call again.',
+  },
+  'outgoing.exchange_refused': {
+    http: 200,
+    rpc: 4033,
+    exit: 4,
+    expose: true,
+    means:
+      'The token exchange endpoint (RFC 8693) did not give a token for the backend. Check its client, audience and scopes.',
+  },
+  'outgoing.unavailable': {
+    http: 503,
+    rpc: 5033,
+    exit: 1,
+    expose: true,
+    means:
+      'A credential for the backend cannot be had right now: the server that issues it does not answer. Try again.',
+  },
   'fetch.address_refused': {
     http: 200,
     rpc: 5023,
@@ -333,6 +421,53 @@ export const FACES = {
     exit: 1,
     expose: true,
     means: 'A server outside answered more than the limit allows.',
+  },
+  'storage.full': {
+    http: 503,
+    rpc: 5034,
+    exit: 1,
+    expose: true,
+    means:
+      'The authorization server keeps its records in memory and has no room for another. Try again later; if it lasts, find out who sends so many requests.',
+  },
+  'storage.unavailable': {
+    http: 503,
+    rpc: 5035,
+    exit: 5,
+    expose: true,
+    means:
+      'The store of the authorization server does not answer, or refuses us. Logins and refreshes wait for it; nothing is lost. Try again in a moment. The log of the gateway has the cause.',
+  },
+  'upstream.refused': {
+    http: 502,
+    rpc: 5027,
+    exit: 4,
+    expose: true,
+    means:
+      'An identity provider refused a login, a code or a refresh token. Logging in again may help; `invalid_client` means that the client id or secret is wrong.',
+  },
+  'upstream.unavailable': {
+    http: 503,
+    rpc: 5033,
+    exit: 1,
+    expose: true,
+    means: 'An identity provider cannot be reached or is not able to answer. Try again later.',
+  },
+  'upstream.moved': {
+    http: 502,
+    rpc: 5029,
+    exit: 4,
+    expose: true,
+    means:
+      'An identity provider is at another place than when a login began: its issuer or token endpoint changed. Tokens are never sent to another place than the one they came from. Log in again.',
+  },
+  'upstream.answer_invalid': {
+    http: 502,
+    rpc: 5028,
+    exit: 1,
+    expose: true,
+    means:
+      'An identity provider answered something that must not be accepted, such as an ID token for somebody else. Check how the provider is configured.',
   },
   'workload.reference_invalid': {
     http: 500,
@@ -370,6 +505,152 @@ export const FACES = {
     expose: true,
     means:
       'The server printed something on stdout that is not an MCP message. It may speak another transport, or log to stdout.',
+  },
+  'workload.unknown': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means: 'There is no workload of that name. `sally list --all` shows those there are.',
+  },
+  'workload.exists': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'There is a workload of that name already. Choose another one with `--name`, start the one that is there with `sally start`, change it with `sally update`, or remove it with `sally rm`.',
+  },
+  'workload.not_answering': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'The process that keeps a workload running ended before the server was ready, or does not answer. `sally logs --supervisor` shows what it said last.',
+  },
+  'group.unknown': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means: 'There is no group of that name. `sally group list` shows those there are, `sally group create` makes one.',
+  },
+  'group.exists': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means: 'There is a group of that name already, or it cannot be removed because it is the default one.',
+  },
+  'state.unreadable': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'A file in which Sallyport keeps its state was damaged, or was written by a newer version. The message names it; nothing was changed.',
+  },
+  'state.unwritable': {
+    http: 500,
+    rpc: -32603,
+    exit: 5,
+    expose: true,
+    means:
+      'The folder in which Sallyport keeps its state cannot be written. Check its permissions and the disk, or choose another folder with `SALLYPORT_HOME`.',
+  },
+  'usage.cancelled': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means: 'Somebody ended the command at a question, with Ctrl-C or by closing the input. Nothing was changed.',
+  },
+  'file.busy': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'Another `sally` command is changing the same file and did not finish in time. Try again; the message names the file.',
+  },
+  'secret.missing': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means:
+      'The store of secrets has no value under that name. `sally secret list` shows the names, `sally secret set NAME` adds one.',
+  },
+  'secret.locked': {
+    http: 500,
+    rpc: -32603,
+    exit: 4,
+    expose: true,
+    means:
+      'The encrypted file of secrets cannot be opened: there is no password for it, or it is the wrong one. The message says where the password came from.',
+  },
+  'secret.damaged': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'The encrypted file of secrets is not one that Sallyport wrote, or is of a newer version. Put a backup in its place.',
+  },
+  'secret.read_only': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means:
+      'The provider of secrets gives values out and takes none. Store the value where the provider keeps it, or choose another with `sally secret provider NAME`.',
+  },
+  'secret.unavailable': {
+    http: 500,
+    rpc: -32603,
+    exit: 5,
+    expose: true,
+    means:
+      'The provider of secrets does not work on this machine: no keyring answers, or the `op` program is missing or refuses.',
+  },
+  'registry.unavailable': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'The registry that is configured cannot be read, so nothing can be said about the name. `sally config get-registry` shows it.',
+  },
+  'registry.invalid': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means:
+      'What the registry holds is not in a format that Sallyport reads, or breaks a limit. The message names the place.',
+  },
+  'registry.unknown_server': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means: 'The registry has no server of that name, or none that runs here. `sally search WORD` finds names.',
+  },
+  'registry.ambiguous': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means: 'Several servers of the registry end in that name. Write one of the full names that the message lists.',
+  },
+  'registry.variable_missing': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means:
+      'The server needs values that were not given. Pass each with `-e NAME=VALUE` or `--secret`, or run the command on a terminal, which asks.',
   },
   'internal.bug': {
     http: 500,

@@ -2,11 +2,13 @@
  * What everything stands on: errors, logging, durations, secrets. Knows nothing of MCP, OAuth or resources,
  * keeps no state and does no I/O of its own.
  */
-export { stateFolder } from './directories.ts';
+export { cacheFolder, configFolder, dataFolder, stateFolder } from './directories.ts';
 export { DURATION_PATTERN, parseDuration } from './duration.ts';
 export { codeOf, type ErrorCode, type ErrorDetails, FACES, type Face, SallyError, toSallyError } from './errors.ts';
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts';
 export { printable } from './printable.ts';
+export type { HttpHandler, Route } from './route.ts';
 export { createSealer, type Sealer } from './seal.ts';
 export { Secret } from './secret.ts';
 export { suggest } from './suggest.ts';
+export { boundYoungGeneration } from './young-generation.ts';

@@ -1,11 +1,25 @@
 import { Command, CommanderError } from 'commander';
 import { createLog, type Log, SallyError } from '../base/index.ts';
+import { addConfigCommands } from './commands/config.ts';
 import { addCrdsCommand } from './commands/crds.ts';
+import { addExportCommand } from './commands/export.ts';
+import { addGroupCommands } from './commands/group.ts';
+import { addListCommand } from './commands/list.ts';
+import { addLogsCommand } from './commands/logs.ts';
+import { addRegistryCommands } from './commands/registry.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSchemaCommand } from './commands/schema.ts';
+import { addSearchCommand } from './commands/search.ts';
+import { addSecretCommands } from './commands/secret.ts';
+import { addRestartCommand, addStartCommand } from './commands/start.ts';
+import { addRemoveCommand, addStopCommand } from './commands/stop.ts';
+import { addSuperviseCommand } from './commands/supervise.ts';
+import { addUpdateCommand } from './commands/update.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVmcpCommands } from './commands/vmcp.ts';
+import { addWorkloadStatusCommand } from './commands/workload-status.ts';
 import { reportError } from './exit.ts';
+import type { Input } from './terminal.ts';
 
 /** The world as a command sees it. */
 export interface Shell {
@@ -13,11 +27,15 @@ export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly pid: number;
+  /** How this program is started, for processes of its own that go on without it. */
+  readonly self: readonly [string, ...string[]];
   /** The folder of the package itself, with its schemas and examples. */
   readonly home: URL;
   /** For commands that keep running: a signal that is aborted when somebody asks the program to end. */
   readonly untilStopped: () => AbortSignal;
   readonly isTerminal: boolean;
+  /** For commands that ask or are piped into; others never touch it. */
+  readonly stdin: () => Input;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
 }
@@ -52,6 +70,21 @@ export function buildProgram(shell: Shell, complain: (text: string) => void = ()
     });
   addVmcpCommands(program, shell);
   addRunCommand(program, shell);
+  addListCommand(program, shell);
+  addWorkloadStatusCommand(program, shell);
+  addLogsCommand(program, shell);
+  addStopCommand(program, shell);
+  addStartCommand(program, shell);
+  addRestartCommand(program, shell);
+  addUpdateCommand(program, shell);
+  addRemoveCommand(program, shell);
+  addExportCommand(program, shell);
+  addGroupCommands(program, shell);
+  addSuperviseCommand(program, shell);
+  addSearchCommand(program, shell);
+  addRegistryCommands(program, shell);
+  addSecretCommands(program, shell);
+  addConfigCommands(program, shell);
   addValidateCommand(program, shell);
   addSchemaCommand(program, shell);
   addCrdsCommand(program, shell);

@@ -31,10 +31,25 @@ export interface AccessFlags {
   readonly host: string;
   readonly allowedHost: readonly string[];
   readonly allowedOrigin: readonly string[];
+  readonly trustProxyHeaders: boolean;
 }
 
-export function accessOf({ host, allowedHost, allowedOrigin }: AccessFlags): Access {
-  return { host, allowedHosts: allowedHost, allowedOrigins: allowedOrigin };
+export function accessOf({ host, allowedHost, allowedOrigin, trustProxyHeaders }: AccessFlags): Access {
+  return { host, allowedHosts: allowedHost, allowedOrigins: allowedOrigin, trustProxyHeaders };
+}
+
+export function trustProxyOption(): Option {
+  return new Option(
+    '--trust-proxy-headers',
+    'believe X-Forwarded-Proto, -Host, -Port and -Prefix about the public URL; only behind a proxy that overwrites them',
+  ).default(false);
+}
+
+export function caBundleOption(): Option {
+  return new Option(
+    '--thv-ca-bundle, --ca-bundle <file>',
+    'PEM certificates to trust besides those of the system, for identity providers and a server at a URL',
+  );
 }
 
 function collect(text: string, earlier: readonly string[]): readonly string[] {

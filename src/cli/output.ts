@@ -21,5 +21,9 @@ export type OutputFormat = 'text' | 'json';
 
 /** Machines get one JSON value, people get text. */
 export function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
+  const text = JSON.stringify(value, undefined, 2);
+  return `${text.replaceAll(OBEYED, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`)}\n`;
 }
+
+/** JSON leaves these as they are and a terminal obeys them. They stand in texts only, where an escape means the same. */
+const OBEYED = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,8 +1,9 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { codeOf, type Log, stateFolder } from '../base/index.ts';
 import type { Environment } from '../workloads/index.ts';
+import { askSocket } from './ask-socket.ts';
 import type { Endpoint } from './endpoints.ts';
 
 /** What a running gateway tells its owner about itself. */
@@ -14,8 +15,6 @@ export interface Status {
 export interface Admin {
   close(): Promise<void>;
 }
-
-const READ_WITHIN = 2_000;
 
 function folderOf(env: Environment): string {
   return join(stateFolder(env), 'vmcp');
@@ -71,23 +70,9 @@ export async function readStatus(env: Environment): Promise<readonly Status[]> {
 
 async function ask(socketPath: string): Promise<Status | undefined> {
   try {
-    return JSON.parse(await get(socketPath)) as Status;
+    return JSON.parse(await askSocket(socketPath, 'GET', '/status')) as Status;
   } catch (error) {
     if (codeOf(error) === 'ECONNREFUSED') await rm(socketPath, { force: true });
     return undefined;
   }
-}
-
-function get(socketPath: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({ socketPath, path: '/status', timeout: READ_WITHIN }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.once('end', () => resolve(text)).once('error', reject);
-    });
-    outgoing.once('timeout', () => outgoing.destroy(new Error('no answer in time'))).once('error', reject);
-    outgoing.end();
-  });
 }

@@ -49,10 +49,23 @@ export function createDoors(parts: GenerationParts): Doors {
     }
   }
 
+  /** All of them or none: what was begun for one that cannot be served is taken back. */
+  async function startAll(plans: readonly DoorPlan[], stop: AbortSignal): Promise<readonly Generation[]> {
+    const started = await Promise.allSettled(plans.map(({ gateways }) => startGeneration(gateways, parts, stop)));
+    const generations = started.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const failed = started.find((one) => one.status === 'rejected');
+    if (!failed) return generations;
+    await Promise.all(generations.map((generation) => generation.drain(AbortSignal.abort())));
+    throw failed.reason;
+  }
+
   return {
     async serve(plans, stop) {
       const opened = await openMissing(plans);
-      const generations = await Promise.all(plans.map(({ gateways }) => startGeneration(gateways, parts, stop)));
+      const generations = await startAll(plans, stop).catch(async (error: unknown) => {
+        for (const { listener } of opened.values()) await listener.close(AbortSignal.abort());
+        throw error;
+      });
       for (const [port, door] of opened) doors.set(port, door);
 
       const wanted = new Set(plans.map(({ port }) => port));

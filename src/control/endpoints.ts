@@ -1,5 +1,5 @@
 import type { SallyError } from '../base/index.ts';
-import type { BackendReport, BackendState } from '../gateway/index.ts';
+import type { BackendReport } from '../gateway/index.ts';
 import type { Problem } from '../resources/index.ts';
 import type { OpenDoor } from './doors.ts';
 
@@ -12,7 +12,7 @@ export interface Endpoint {
 
 export interface BackendSummary {
   readonly name: string;
-  readonly state: BackendState['kind'];
+  readonly state: BackendReport['state']['kind'];
   readonly revision?: string;
   readonly tools?: number;
   readonly error?: string;
@@ -28,7 +28,7 @@ export function endpointsOf(doors: readonly OpenDoor[]): readonly Endpoint[] {
   return doors.flatMap(({ url, gateways }) =>
     gateways.map((gateway) => ({
       name: gateway.plan.name,
-      url: `${url}${gateway.plan.paths[0]}`,
+      url: `${url}${gateway.plan.oldSse?.shown ? '/sse' : gateway.plan.paths[0]}`,
       backends: gateway.report().map(summarise),
     })),
   );
@@ -38,6 +38,7 @@ function summarise({ name, state, tools, revision }: BackendReport): BackendSumm
   const spoken = revision === undefined ? {} : { revision };
   switch (state.kind) {
     case 'connecting':
+    case 'personal':
       return { name, state: state.kind };
     case 'ready':
       return { name, state: state.kind, ...spoken, ...(tools === undefined ? {} : { tools }) };

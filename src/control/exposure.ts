@@ -15,6 +15,6 @@ export function refuseExposed(
 ): void {
   if (incoming.kind !== 'anonymous' || insecureAllowAnonymous || isLoopback(host)) return;
   throw new SallyError('listener.anonymous_exposed', `${name} asks for no authentication and would listen on ${host}`, {
-    hint: 'listen on 127.0.0.1, or insist with --insecure-allow-anonymous',
+    hint: 'listen on 127.0.0.1, ask for tokens (incomingAuth.type: oidc, --oidc-issuer), or insist with --insecure-allow-anonymous',
   });
 }

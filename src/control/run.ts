@@ -1,29 +1,15 @@
-import { type Log, SallyError } from '../base/index.ts';
-import { type BackendState, createBackendPool } from '../gateway/index.ts';
-import { type BackendTarget, planSingle } from '../plan/index.ts';
-import { parsePackageReference } from '../resources/index.ts';
-import { checkWorkloadName, type Environment, resolvePackage, workloadNameFor } from '../workloads/index.ts';
+import type { Log } from '../base/index.ts';
+import { type BackendReport, createBackendPool, createCheckers } from '../gateway/index.ts';
+import type { RunConfig } from '../resources/index.ts';
+import type { ResolveSecrets } from '../secrets/index.ts';
+import type { Environment } from '../workloads/index.ts';
+import { createAuthServers } from './auth-servers.ts';
 import { createDoors } from './doors.ts';
-import { endpointsOf, type ServeEvent } from './endpoints.ts';
+import { type Endpoint, endpointsOf, type ServeEvent } from './endpoints.ts';
 import { type Exposure, refuseExposed } from './exposure.ts';
-import { toTarget } from './launches.ts';
 import { createMemories } from './memories.ts';
-import { createWorkloads, type Workloads } from './workloads.ts';
-
-export interface RunOptions extends Exposure {
-  /** `npx://…`, `uvx://…`, `go://…` or a URL. */
-  readonly server: string;
-  readonly args: readonly string[];
-  readonly name?: string;
-  readonly port: number;
-  readonly transport: 'stdio' | 'streamable-http' | 'sse';
-  /** One process for all clients, or one for each. */
-  readonly sessionMode: 'shared' | 'per-session';
-  readonly targetPort?: number;
-  readonly serverEnv: Readonly<Record<string, string>>;
-  /** Where relative paths and installed packages are looked up. */
-  readonly from: string;
-}
+import { planRun } from './run-plan.ts';
+import { createWorkloads } from './workloads.ts';
 
 export interface RunParts {
   readonly env: Environment;
@@ -31,35 +17,54 @@ export interface RunParts {
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly tell: (event: ServeEvent) => void;
+  readonly resolveSecrets: ResolveSecrets;
+  /** A client secret from the command line, for this run only. */
+  readonly oidcClientSecret?: string | undefined;
+  /** Hears what the server says for people. */
+  readonly onWords?: (line: string) => void;
+  /** Gets a way to ask how everything is, once there is something to ask about. */
+  readonly onOpen?: (report: () => readonly Endpoint[]) => void;
 }
 
 /** Longer than a backend's own patience: with one server there is nothing to serve before it answers or fails. */
 const PATIENCE = { own: 600_000, remote: 600_000 };
 
-/** Runs one server in the foreground: until somebody asks it to end, or until it cannot be kept running. */
-export async function run(options: RunOptions, parts: RunParts): Promise<void> {
-  const { stop, version, env } = parts;
+/** Runs one server in this process: until somebody asks it to end, or until it cannot be kept running. */
+export async function run(config: RunConfig, parts: RunParts): Promise<void> {
+  const { stop, version, env, onWords } = parts;
+  const { name, port } = config;
   const { log, letGo } = heldBack(parts.log);
   const over = Promise.withResolvers<void>();
   over.promise.catch(() => {}); // it may fail before anybody waits
   stop.addEventListener('abort', () => over.resolve(), { once: true });
 
-  await using workloads = createWorkloads({ log, env, onGivenUp: over.reject });
-  const name = options.name ?? workloadNameFor(options.server);
-  checkWorkloadName(name);
-  const plan = planSingle(name, await targetOf(name, options, env, workloads));
-  refuseExposed(options, plan);
+  await using workloads = createWorkloads({ log, env, onGivenUp: over.reject, ...(onWords ? { onWords } : {}) });
+  const plan = await planRun(config, { ...parts, log, workloads });
+  const exposure = exposureOf(config);
+  refuseExposed(exposure, plan);
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
   const memories = createMemories();
-  const doors = createDoors({ ...memories, pool, access: options.access, version, log, patience: PATIENCE });
+  const checkers = createCheckers({ log, now: Date.now });
+  const authServers = createAuthServers(log, exposure.access);
+  const doors = createDoors({
+    ...memories,
+    pool,
+    checkers,
+    authServers,
+    access: exposure.access,
+    version,
+    log,
+    patience: PATIENCE,
+  });
   const waiting = setInterval(() => parts.log.info('still waiting for the server to answer', { server: name }), 5_000);
   try {
-    const open = await doors.serve([{ port: options.port, gateways: [plan] }], stop);
+    const open = await doors.serve([{ port, gateways: [plan] }], stop);
     const [report] = open.flatMap(({ gateways }) => gateways.flatMap((gateway) => gateway.report()));
     refuseDown(report?.state);
     clearInterval(waiting);
     letGo();
+    parts.onOpen?.(() => endpointsOf(open));
     if (!stop.aborted) parts.tell({ event: 'ready', endpoints: endpointsOf(open) });
     await over.promise;
   } finally {
@@ -70,47 +75,20 @@ export async function run(options: RunOptions, parts: RunParts): Promise<void> {
   }
 }
 
-async function targetOf(
-  name: string,
-  options: RunOptions,
-  env: Environment,
-  workloads: Workloads,
-): Promise<BackendTarget> {
-  const { server, args, from, transport, targetPort, serverEnv, sessionMode } = options;
-  if (/^https?:\/\//i.test(server)) return remoteTarget(server, transport === 'sse' ? 'sse' : 'streamable-http');
-  const reference = parsePackageReference(server);
-  if (!reference) {
-    throw new SallyError(
-      'workload.reference_invalid',
-      `${JSON.stringify(server)} is not a server this version can run`,
-      {
-        hint: 'use npx://PACKAGE[@VERSION], uvx://PACKAGE[@VERSION], go://MODULE[@VERSION], go://./FOLDER or an http(s) URL',
-      },
-    );
-  }
-  const command = await resolvePackage(reference, args, { from, env });
-  const launch = { name, ...command, env: serverEnv };
-  const planned = await workloads.plan({
-    launch,
-    transport,
-    ...(targetPort === undefined ? {} : { port: targetPort }),
-  });
-  return toTarget(planned, sessionMode === 'shared');
-}
-
-/** The person at the keyboard chose the address, so his own network is allowed; link-local addresses never are. */
-function remoteTarget(text: string, kind: 'streamable-http' | 'sse'): BackendTarget {
-  const url = URL.parse(text);
-  if (url === null || `${url.username}${url.password}` !== '') {
-    throw new SallyError('workload.reference_invalid', 'the URL of the server cannot be read, or carries a password', {
-      hint: 'write https://HOST/PATH without user and password',
-    });
-  }
-  return { kind, url: url.href, addresses: 'private', headers: {} };
+export function exposureOf(config: RunConfig): Exposure {
+  return {
+    access: {
+      host: config.host,
+      allowedHosts: config.allowed_hosts,
+      allowedOrigins: config.allowed_origins,
+      trustProxyHeaders: config.trust_proxy_headers,
+    },
+    insecureAllowAnonymous: config.insecure_allow_anonymous,
+  };
 }
 
 /** `run` is for one server: when that one does not come up there is nothing to serve. */
-function refuseDown(state: BackendState | undefined): void {
+function refuseDown(state: BackendReport['state'] | undefined): void {
   if (state?.kind === 'down') throw state.error;
 }
 

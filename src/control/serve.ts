@@ -1,11 +1,13 @@
 import { type Log, SallyError, type Secret, toSallyError } from '../base/index.ts';
-import { createBackendPool } from '../gateway/index.ts';
-import { type DoorPlan, keyOf, planResources } from '../plan/index.ts';
+import { createBackendPool, createCheckers } from '../gateway/index.ts';
+import { type DoorPlan, given, keyOf, planResources } from '../plan/index.ts';
 import { backendsOf, ConfigError, type ResourceOf, type ResourceSet, secretFromResources } from '../resources/index.ts';
 import type { SecretSource } from '../secrets/index.ts';
 import { watchFolder } from '../sources/index.ts';
 import type { Environment } from '../workloads/index.ts';
 import { type Admin, openAdmin } from './admin.ts';
+import { createAuthServers } from './auth-servers.ts';
+import { readCaBundle } from './ca-bundle.ts';
 import { declaredIn } from './declare.ts';
 import { createDoors } from './doors.ts';
 import { endpointsOf, type ServeEvent } from './endpoints.ts';
@@ -19,6 +21,8 @@ export interface ServeOptions extends Exposure {
   /** The file or folder with the resources. */
   readonly path: string;
   readonly port: number;
+  /** File with certificates to trust for every issuer of tokens, besides the system's. */
+  readonly caBundle?: string;
 }
 
 export interface ServeParts {
@@ -32,7 +36,7 @@ export interface ServeParts {
 }
 
 /** One slow server does not keep the others waiting: after this many milliseconds it joins when it is ready. */
-const PATIENCE = { own: 5_000, remote: 700 };
+const PATIENCE = { own: 5_000, remote: 400 };
 
 /**
  * The control road for a folder: what is declared becomes what runs, now and after each change. A change that is wrong is
@@ -46,7 +50,18 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
 
   const pool = createBackendPool({ startWorkload: workloads.start, version, log });
   const memories = createMemories();
-  const doors = createDoors({ ...memories, pool, access: options.access, version, log, patience: PATIENCE });
+  const checkers = createCheckers({ log, now: Date.now });
+  const authServers = createAuthServers(log, options.access);
+  const doors = createDoors({
+    ...memories,
+    pool,
+    checkers,
+    authServers,
+    access: options.access,
+    version,
+    log,
+    patience: PATIENCE,
+  });
   let admin: Admin | undefined;
   try {
     let open = await doors.serve(plans, stop);
@@ -89,6 +104,7 @@ async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Wo
       hint: 'declare one, or write a folder to start from with: sally vmcp init',
     });
   }
+  const ca = options.caBundle === undefined ? undefined : await readCaBundle(options.caBundle);
   const secretOf = secretsOf(resources, parts.secrets);
   const targets = await resolveTargets(serversInUse(resources), {
     workloads,
@@ -96,7 +112,12 @@ async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Wo
     env: parts.env,
     log: parts.log,
   });
-  const { doors, unsupported } = planResources(resources, { targetOf: targets.targetOf, secretOf, port: options.port });
+  const { doors, unsupported } = planResources(resources, {
+    targetOf: targets.targetOf,
+    secretOf,
+    port: options.port,
+    ...given({ ca }),
+  });
   const problems = [...targets.problems, ...unsupported];
   if (problems.length > 0) throw new ConfigError(problems, targets.code ?? 'config.unsupported');
   for (const gateway of doors.flatMap(({ gateways }) => gateways)) refuseExposed(options, gateway);

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { type Log, SallyError } from '../base/index.ts';
+import { type Log, printable, SallyError } from '../base/index.ts';
 import type { StartWorkload } from '../gateway/index.ts';
 import { keyOf, type WorkloadKey } from '../plan/index.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type Environment,
   type Launch,
   type SupervisedProcess,
+  type SuperviseParts,
   superviseProcess,
 } from '../workloads/index.ts';
 
@@ -16,6 +17,8 @@ export interface WorkloadSpec {
   readonly transport: 'stdio' | 'streamable-http' | 'sse';
   /** Where an HTTP server listens inside; chosen by us and told to it by environment when left out. */
   readonly port?: number;
+  /** By which name of this machine it is reached; 127.0.0.1 when left out. */
+  readonly host?: string;
 }
 
 /** Where a workload answers once it runs. Nothing runs yet: the gateway that needs it starts it. */
@@ -37,7 +40,20 @@ export interface WorkloadsParts {
   readonly env: Environment;
   /** Hears of a process that keeps ending and will not be started again. */
   readonly onGivenUp?: (error: SallyError) => void;
+  /** Hears what servers say for people, with their secrets masked. */
+  readonly onWords?: (line: string) => void;
 }
+
+/** The runtime that a launch is made for keeps it running. */
+export function startWorkload(launch: Launch, parts: SuperviseParts): SupervisedProcess {
+  const { kind = 'process' } = launch;
+  switch (kind) {
+    case 'process':
+      return superviseProcess(launch, parts);
+  }
+}
+
+const LONGEST_WORDS = 2_000;
 
 interface Prepared {
   readonly launch: Launch;
@@ -45,24 +61,24 @@ interface Prepared {
   readonly port: number | undefined;
 }
 
-export function createWorkloads({ log, env, onGivenUp }: WorkloadsParts): Workloads {
+export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts): Workloads {
   const guardian = createGuardian({ log, path: env.PATH });
   const prepared = new Map<WorkloadKey, Prepared>();
   /** Who listens on which port. One that changed needs the port of the one it replaces. */
   const holders = new Map<number, SupervisedProcess>();
 
-  async function plan({ launch, transport, port }: WorkloadSpec): Promise<PlannedWorkload> {
+  async function plan({ launch, transport, port, host = '127.0.0.1' }: WorkloadSpec): Promise<PlannedWorkload> {
     // The name in front is for people who read a plan; the hash tells one form of the workload from another.
-    const key = `${launch.name}@${keyOf({ launch, transport, port })}`;
+    const key = `${launch.name}@${keyOf({ launch, transport, port, host })}`;
     if (transport === 'stdio') {
       const variables = { MCP_TRANSPORT: transport, ...launch.env };
       prepared.set(key, { launch: { ...launch, env: variables }, isHttp: false, port: undefined });
       return { kind: transport, key };
     }
     const chosen = port ?? prepared.get(key)?.port ?? (await freePort());
-    const variables = { ...portVariables(transport, chosen), ...launch.env };
+    const variables = { ...portVariables(transport, host, chosen), ...launch.env };
     prepared.set(key, { launch: { ...launch, env: variables }, isHttp: true, port: chosen });
-    return { kind: transport, key, url: `http://127.0.0.1:${chosen}${transport === 'sse' ? '/sse' : '/mcp'}` };
+    return { kind: transport, key, url: `http://${inUrl(host)}:${chosen}${transport === 'sse' ? '/sse' : '/mcp'}` };
   }
 
   const start: StartWorkload = (key, listener) => {
@@ -70,15 +86,24 @@ export function createWorkloads({ log, env, onGivenUp }: WorkloadsParts): Worklo
     if (!wanted) throw new SallyError('internal.bug', `the workload ${key} was never planned`);
     const { launch, isHttp, port } = wanted;
     const holder = port === undefined ? undefined : holders.get(port);
+    let hide = (text: string, length?: number): string => text.slice(0, length);
     const process = (holder?.close() ?? Promise.resolve()).then(() => {
-      const supervised = superviseProcess(launch, {
+      const supervised = startWorkload(launch, {
         guardian,
         log,
         env,
         stdout: isHttp ? 'free' : 'messages',
+        onWords,
         listener: {
-          started: (send, mask) => listener.started(send, mask),
-          line: (line) => listener.line(line),
+          started(send, mask) {
+            hide = mask;
+            listener.started(send, mask);
+          },
+          line(line) {
+            // Over HTTP a server has nothing to say on stdout but words for people.
+            if (isHttp) onWords?.(printable(hide(line, LONGEST_WORDS)));
+            listener.line(line);
+          },
           stopped(error, final) {
             if (final && error.code !== 'listener.draining') onGivenUp?.(error);
             listener.stopped(error, final);
@@ -113,14 +138,19 @@ export function createWorkloads({ log, env, onGivenUp }: WorkloadsParts): Worklo
 }
 
 /** The names under which the usual server frameworks look for their transport and port. */
-function portVariables(transport: string, port: number): Readonly<Record<string, string>> {
+function portVariables(transport: string, host: string, port: number): Readonly<Record<string, string>> {
   return {
     MCP_TRANSPORT: transport,
-    MCP_HOST: '127.0.0.1',
+    MCP_HOST: host,
     MCP_PORT: String(port),
     FASTMCP_PORT: String(port),
     PORT: String(port),
   };
+}
+
+/** IPv6 addresses stand in brackets in a URL. */
+function inUrl(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
 
 function freePort(): Promise<number> {

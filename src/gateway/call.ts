@@ -1,4 +1,4 @@
-import type { SallyError } from '../base/index.ts';
+import { type ErrorCode, SallyError, type Secret } from '../base/index.ts';
 import {
   type Era,
   type LoggingLevel,
@@ -10,11 +10,55 @@ import {
 } from '../mcp/index.ts';
 
 /** Who is asking, as boundary 1 found out. */
-export type Identity = { readonly kind: 'anonymous' };
+export type Identity = { readonly kind: 'anonymous' } | User;
 
-/** The one text that names a caller. Whatever belongs to a caller is kept under it. */
+/** Somebody whose token was found good. */
+export interface User {
+  readonly kind: 'user';
+  readonly issuer: string;
+  readonly subject: string;
+  /** The program that the token was issued to, where the issuer says so. */
+  readonly clientId?: string;
+  readonly scopes: readonly string[];
+  readonly claims: Readonly<Record<string, unknown>>;
+  /** In milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** The login at our own authorization server that the token belongs to. */
+  readonly grant?: string;
+  readonly token: Secret;
+}
+
+/**
+ * The one text that names a caller. Whatever belongs to a caller is kept under it. Two callers never share one: parts of a
+ * JSON array cannot run into each other, whatever an issuer writes into them.
+ */
 export function principalOf(identity: Identity): string {
-  return identity.kind;
+  if (identity.kind === 'anonymous') return identity.kind;
+  return JSON.stringify([identity.issuer, identity.subject, identity.clientId ?? null]);
+}
+
+/** Names one login of one caller. What is made with the credentials of that login is shared with nobody, not even his other logins. */
+export function ownerOf(identity: Identity): string {
+  if (identity.kind === 'anonymous' || identity.grant === undefined) return principalOf(identity);
+  return JSON.stringify([principalOf(identity), identity.grant]);
+}
+
+/** Boundary 1 said no. The HTTP edge makes a challenge of it (RFC 6750 §3, RFC 9449 §7.1). */
+export class CallerRefused extends SallyError {
+  readonly challenge: Challenge;
+
+  constructor(code: ErrorCode & `incoming.${string}`, message: string, challenge: Challenge) {
+    super(code, message);
+    this.challenge = challenge;
+  }
+}
+
+export interface Challenge {
+  /** RFC 6750 §3.1: left out when nothing was presented. */
+  readonly error?: 'invalid_token' | 'insufficient_scope' | 'invalid_request' | 'invalid_dpop_proof';
+  readonly scopes: readonly string[];
+  /** The caller spoke DPoP or has to. */
+  readonly dpop: boolean;
 }
 
 /** The program on the other side, in its own words: what it speaks, what it can be asked. */
@@ -64,23 +108,28 @@ export interface Question {
 /** An answer that was read: JSON-RPC without the envelope, since each hop has its own ids. */
 export type Told = { readonly result: Params } | { readonly error: RpcError };
 
-/** What a server says to a request. `unread` is a whole response that nobody had to look into; its bytes can go on as they are. */
-export type Answer = Told | { readonly unread: Uint8Array; readonly id: RequestId };
+/** What a server says to a request. `unread` is a whole response that nobody had to look into; its text can go on as it is. */
+export type Answer = Told | { readonly unread: string; readonly id: RequestId };
 
 /** Looks into an answer, now that somebody has to. */
 export function read(answer: Answer): Told {
   if (!('unread' in answer)) return answer;
-  const message = parseMessage(
-    Buffer.from(answer.unread.buffer, answer.unread.byteOffset, answer.unread.byteLength).toString('utf8'),
-  );
+  const message = parseMessage(answer.unread);
   if ('error' in message && message.error) return { error: message.error };
   return { result: 'result' in message ? (message.result ?? {}) : {} };
 }
 
 export type Handle = (call: Call) => Promise<Answer>;
 
-/** One backend's headers for one identity, built from nothing; the caller's own headers are never copied. */
-export type Credential = (identity: Identity, signal: AbortSignal) => Promise<Readonly<Record<string, string>>>;
+/** Boundary 2 of one backend: headers for an identity, built from nothing; the caller's own headers are never copied. */
+export interface Credential {
+  /** Whether it differs from user to user. A server that gets such a credential is another one for each of them. */
+  readonly personal: boolean;
+  headers(identity: Identity): CredentialHeaders | Promise<CredentialHeaders>;
+  /** The server did not take these headers (HTTP 401). Gives others, or `undefined` when there are none. */
+  renew?(identity: Identity, refused: CredentialHeaders): Promise<CredentialHeaders | undefined>;
+}
+export type CredentialHeaders = Readonly<Record<string, string>>;
 
 /** What a server says about itself. */
 export interface ServerHello {
@@ -131,4 +180,19 @@ export interface Backend {
   watch(events: BackendEvents): () => void;
   /** The client is gone: conversations that were kept for its key can end. */
   forget(key: string): void;
+}
+
+/** A backend as a gateway has it: the same for everybody, or another one for each login because its credential is. */
+export interface BackendSource {
+  readonly name: string;
+  readonly personal: boolean;
+  /** The backend that this caller talks to. */
+  lease(identity: Identity): BackendLease;
+}
+
+export interface BackendLease {
+  readonly backend: Backend;
+  /** The same caller came again, perhaps with a newer token. */
+  seen(identity: Identity): void;
+  release(): void;
 }

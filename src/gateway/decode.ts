@@ -5,21 +5,30 @@ import { readBody } from './listener/index.ts';
 
 /** Bytes become one MCP message, or the messages of an old batch. The checks that need no body come first, so that a wrong request costs next to nothing. */
 export async function decodeMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
-  const { accept = '' } = request.headers;
-  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
-    throw new SallyError('call.not_acceptable', 'the Accept header must list application/json and text/event-stream');
-  }
-  return await decodeOldMessage(request);
+  refuseUnreadable(request);
+  return parseClientMessage(await readBody(request));
 }
 
 /** The same for clients of 2024-11-05, which are answered elsewhere and accept nothing in particular. */
 export async function decodeOldMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
+  refuseOtherTypes(request);
+  return parseClientMessage(await readBody(request));
+}
+
+function refuseUnreadable(request: IncomingMessage): void {
+  const { accept = '' } = request.headers;
+  if (!accepts(accept, 'application/json') || !accepts(accept, 'text/event-stream')) {
+    throw new SallyError('call.not_acceptable', 'the Accept header must list application/json and text/event-stream');
+  }
+  refuseOtherTypes(request);
+}
+
+function refuseOtherTypes(request: IncomingMessage): void {
   const { 'content-type': type = '' } = request.headers;
   // Also what keeps plain HTML forms out: they cannot send this type.
   if (type !== 'application/json' && type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json') {
     throw new SallyError('call.media_type', 'send the message as Content-Type: application/json');
   }
-  return parseClientMessage(await readBody(request));
 }
 
 function accepts(header: string, type: string): boolean {

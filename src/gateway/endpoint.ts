@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { type Log, SallyError } from '../base/index.ts';
+import { type HttpHandler, SallyError } from '../base/index.ts';
 import type { RequestId, RpcMessage } from '../mcp/index.ts';
+import { LEEWAY } from '../oauth/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import {
   createLegacy,
   createModern,
   createOldSse,
-  type Hub,
+  type Hubs,
   type Incoming,
   isModern,
   type OldClients,
@@ -15,12 +16,13 @@ import {
   type Sessions,
 } from './clients/index.ts';
 import { decodeMessage, decodeOldMessage } from './decode.ts';
-import { createIncoming } from './incoming/index.ts';
-import { type HttpHandler, Outlet, refuse } from './listener/index.ts';
+import type { Entrance } from './entrance.ts';
+import { type Access, createPublicUrl, Outlet } from './listener/index.ts';
 
 export interface EndpointParts {
   readonly version: string;
-  readonly log: Log;
+  readonly access: Access;
+  readonly entrance: Entrance;
   readonly sessions: Sessions;
   readonly parking: Parking;
   readonly oldClients: OldClients;
@@ -38,15 +40,24 @@ export const SSE_PATH = '/sse';
 export const MESSAGES_PATH = '/messages';
 
 /** The request road, top to bottom, behind the guard of the listener. One message of one caller goes through here, for one backend or for many. */
-export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointParts): Endpoints {
-  const identify = createIncoming(plan.incoming);
+export function createEndpoints(plan: GatewayPlan, hubs: Hubs, parts: EndpointParts): Endpoints {
+  const { identify } = parts.entrance;
   const serverInfo = { name: plan.name, version: parts.version };
-  const legacy = createLegacy({ hub, sessions: parts.sessions });
-  const modern = createModern({ hub, parking: parts.parking, serverInfo });
+  const legacy = createLegacy({ hubs, sessions: parts.sessions });
+  const modern = createModern({ hubs, parking: parts.parking, serverInfo });
   const old = createOldSse(legacy, parts.sessions, parts.oldClients);
 
+  const publicUrl = createPublicUrl(undefined, parts.access);
+
+  /** Where an old client posts to, from its side of the proxies in between. */
+  function messagesPath(request: IncomingMessage): string {
+    const { prefix = '' } = plan.oldSse ?? {};
+    return prefix === '' ? new URL(publicUrl(request, MESSAGES_PATH)).pathname : `${prefix}${MESSAGES_PATH}`;
+  }
+
   return {
-    mcp: endpoint('POST, GET, DELETE', async (request, incoming, note) => {
+    mcp: endpoint(plan.postOnly ? 'POST' : 'POST, GET, DELETE', async (request, incoming, note) => {
+      if (plan.postOnly && request.method !== 'POST') return false;
       switch (request.method) {
         case 'POST': {
           const decoded = await decodeMessage(request); //          bytes become an MCP message
@@ -62,6 +73,7 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
         }
         case 'GET':
           legacy.get(incoming);
+          endWithToken(incoming);
           return true;
         case 'DELETE':
           legacy.delete(incoming);
@@ -73,7 +85,7 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
 
     sse: endpoint('GET', async (request, incoming) => {
       if (request.method !== 'GET') return false;
-      old.open(incoming, MESSAGES_PATH);
+      old.open(incoming, messagesPath(request));
       return true;
     }),
 
@@ -92,7 +104,8 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
     return async function endpoint(request, response) {
       let id: RequestId | undefined;
       try {
-        const identity = await identify(request); //                boundary 1: who is asking
+        const found = identify(request); //                         boundary 1: who is asking
+        const identity = found instanceof Promise ? await found : found;
         const incoming: Incoming = { headers: request.headers, identity, outlet: new Outlet(response) };
         const taken = await answer(request, incoming, (message) => {
           id = 'id' in message ? message.id : undefined;
@@ -100,10 +113,21 @@ export function createEndpoints(plan: GatewayPlan, hub: Hub, parts: EndpointPart
         if (!taken)
           throw new SallyError('listener.method_refused', `${request.method} is not taken here`, { data: { allow } });
       } catch (error) {
-        refuse(response, error, id, parts.log);
+        parts.entrance.refuse(request, response, error, id);
       }
     };
   }
+}
+
+/** The longest that Node waits, in milliseconds. */
+const LONGEST_WAIT = 2 ** 31 - 1;
+
+/** A stream that stays open must not outlive the token that opened it. Its client comes back with a new one, and misses nothing. */
+function endWithToken({ identity, outlet }: Incoming): void {
+  if (identity.kind === 'anonymous') return;
+  const left = identity.expiresAt + LEEWAY - Date.now();
+  const timer = setTimeout(() => outlet.end(), Math.min(left, LONGEST_WAIT)).unref();
+  outlet.onClose(() => clearTimeout(timer));
 }
 
 /** Answers a request, and says `false` when its method is not one of those it takes. `note` remembers whom an error is for. */

@@ -1,17 +1,34 @@
-import type { Log, Sealer } from '../base/index.ts';
+import type { HttpHandler, Log, Route, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import type { BackendPool } from './backends/index.ts';
-import type { BackendState } from './call.ts';
+import type { BackendState, Identity } from './call.ts';
 import { createEndpoints, MESSAGES_PATH, SSE_PATH } from './endpoint.ts';
-import { createHub } from './hub/index.ts';
-import type { HttpHandler } from './listener/index.ts';
+import { createEntrance } from './entrance.ts';
+import { createHubs, type HubParts } from './hub/index.ts';
+import type { Checkers, OwnTokens } from './incoming/index.ts';
+import type { Access } from './listener/index.ts';
 import type { Memory } from './memory.ts';
-import { createCredential } from './outgoing/index.ts';
+import { createCredential, type UpstreamTokens } from './outgoing/index.ts';
 
 export interface GatewayParts {
   readonly pool: BackendPool;
   readonly memory: Memory;
   readonly sealer: Sealer;
+  readonly checkers: Checkers;
+  readonly access: Access;
+  /** No other gateway shares the listener. */
+  readonly alone: boolean;
+  /** The authorization server that runs in this process for this gateway. */
+  readonly authServer?: {
+    readonly issuer: string;
+    /** Names by which browsers and clients call it. */
+    readonly hosts: readonly string[];
+    readonly routes: readonly Route[];
+    readonly tokens: OwnTokens;
+    readonly upstreamTokens?: UpstreamTokens;
+    /** A page on which the user of a login connects his account at one more provider. */
+    readonly connect?: (grantId: string, provider: string) => Promise<string | undefined>;
+  };
   readonly version: string;
   readonly log: Log;
 }
@@ -26,7 +43,8 @@ export interface Patience {
 
 export interface BackendReport {
   readonly name: string;
-  readonly state: BackendState;
+  /** `personal`: each user has a connection of his own, and there is none before he calls. */
+  readonly state: BackendState | { readonly kind: 'personal' };
   readonly tools: number | undefined;
   readonly revision: string | undefined;
 }
@@ -34,8 +52,10 @@ export interface BackendReport {
 /** One endpoint with its backends: what a plan becomes. */
 export interface Gateway {
   readonly plan: GatewayPlan;
-  /** Who answers at which path. */
-  readonly routes: ReadonlyMap<string, HttpHandler>;
+  /** Who answers at which path, and to whom. */
+  readonly routes: readonly Route[];
+  /** Names by which clients call it, besides those of the listener. */
+  readonly hosts: readonly string[];
   /** Waits until each backend has answered or failed once, or that took longer than we are patient. */
   settle(patience: Patience, stop: AbortSignal): Promise<void>;
   /** From now on this gateway serves the clients that are there, and tells them what changed. */
@@ -45,11 +65,29 @@ export interface Gateway {
   drain(signal: AbortSignal): Promise<void>;
 }
 
+const NOBODY: Identity = { kind: 'anonymous' };
+
 export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
-  const leases = plan.backends.map((backend) => parts.pool.lease(backend, createCredential(backend.credential)));
-  const backends = leases.map(({ backend }) => backend);
-  const hub = createHub(plan, backends, parts);
-  const endpoints = createEndpoints(plan, hub, { ...parts, ...parts.memory });
+  const { authServer } = parts;
+  const upstreamTokens = authServer?.upstreamTokens;
+  const credentialParts = { now: Date.now, ...(upstreamTokens ? { upstreamTokens } : {}) };
+  const leases = plan.backends.map((backend) => ({
+    ...parts.pool.lease(backend, createCredential(backend.credential, credentialParts), authServer?.issuer),
+    isOurs: backend.target.workload !== undefined,
+  }));
+  const hubs = createHubs(
+    plan,
+    leases.map(({ source }) => source),
+    { ...parts, ...loginsOf(plan, authServer) },
+  );
+  /** Those that are there before anybody calls. */
+  const common = leases.map(({ source, isOurs }) => ({
+    name: source.name,
+    isOurs,
+    backend: source.personal ? undefined : source.lease(NOBODY).backend,
+  }));
+  const entrance = createEntrance(plan, { ...parts, ...(authServer ? { ownTokens: authServer.tokens } : {}) });
+  const endpoints = createEndpoints(plan, hubs, { ...parts, ...parts.memory, entrance });
   let open = 0;
   let idle: (() => void) | undefined;
   let release: (() => void) | undefined;
@@ -59,7 +97,7 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
     return (request, response) => {
       if (request.method !== 'GET') {
         open += 1;
-        response.once('close', () => {
+        response.on('close', () => {
           open -= 1;
           if (open === 0) idle?.();
         });
@@ -68,51 +106,76 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
     };
   }
 
-  const routes = new Map(plan.paths.map((path) => [path, counted(endpoints.mcp)]));
-  if (plan.aggregation.kind === 'single') {
-    routes.set(SSE_PATH, counted(endpoints.sse));
-    routes.set(MESSAGES_PATH, counted(endpoints.messages));
-  }
+  const authentication = plan.incoming.kind === 'anonymous' ? 'none' : 'caller';
+  const serve = (path: string, handler: HttpHandler): Route => ({
+    path,
+    authentication,
+    pages: 'own',
+    handler: counted(handler),
+  });
+  const isSingle = plan.aggregation.kind === 'single' && !plan.postOnly;
+  const routes = [
+    ...plan.paths.map((path) => serve(path, endpoints.mcp)),
+    ...(isSingle ? [serve(SSE_PATH, endpoints.sse), serve(MESSAGES_PATH, endpoints.messages)] : []),
+    ...entrance.routesFor(isSingle ? [...plan.paths, SSE_PATH] : plan.paths),
+    ...(authServer?.routes ?? []),
+  ];
 
   return {
     plan,
 
     routes,
 
+    hosts: [...entrance.hosts, ...(authServer?.hosts ?? [])],
+
     async settle({ own, remote }, stop) {
       const late = (limit: number): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(limit)]);
-      const waits = backends.map((backend, index) => {
-        const isOurs = plan.backends[index]?.target.workload !== undefined;
-        return until(backend.settled(), late(isOurs ? own : remote));
-      });
+      const waits = common.map(
+        ({ backend, isOurs }) => backend && until(backend.settled(), late(isOurs ? own : remote)),
+      );
       await Promise.all(waits);
     },
 
     takeOver() {
-      release = parts.memory.serveWith(hub);
+      release = parts.memory.serveWith(hubs);
     },
 
     report: () =>
-      backends.map((backend) => ({
-        name: backend.name,
-        state: backend.state(),
-        tools: backend.listing()?.tools.length,
-        revision: backend.hello()?.revision,
+      common.map(({ name, backend }) => ({
+        name,
+        state: backend?.state() ?? { kind: 'personal' },
+        tools: backend?.listing()?.tools.length,
+        revision: backend?.hello()?.revision,
       })),
 
     async drain(signal) {
       release?.();
-      hub.retire();
+      hubs.retire();
       const empty = new Promise<void>((resolve) => {
         idle = resolve;
         if (open === 0) resolve();
       });
       await until(empty, signal);
-      hub.close();
+      hubs.close();
+      await entrance.close();
       const results = await Promise.allSettled(leases.map((lease) => lease.release()));
       for (const result of results) {
         if (result.status === 'rejected') parts.log.warn('a backend did not close cleanly', { error: result.reason });
       }
+    },
+  };
+}
+
+/** A page for one more login belongs to a login that stands; callers with other tokens have none. */
+function loginsOf(plan: GatewayPlan, authServer: GatewayParts['authServer']): Pick<HubParts, 'logins'> {
+  const connect = authServer?.connect;
+  if (!connect) return {};
+  const visited = new Set(plan.authServer?.providers.filter(({ required }) => required).map(({ name }) => name));
+  return {
+    logins: {
+      connectUrl: async (identity, provider) =>
+        identity.kind === 'user' && identity.grant !== undefined ? await connect(identity.grant, provider) : undefined,
+      isVisited: (provider) => visited.has(provider),
     },
   };
 }

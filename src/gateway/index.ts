@@ -5,6 +5,7 @@
 export { type BackendPool, createBackendPool, type ProcessListener, type StartWorkload } from './backends/index.ts';
 export type { BackendState } from './call.ts';
 export { type BackendReport, createGateway, type Gateway, type GatewayParts, type Patience } from './gateway.ts';
-export { type Access, type HttpHandler, isLoopback, type Listener, listen } from './listener/index.ts';
+export { type Checkers, createCheckers, type OwnTokens } from './incoming/index.ts';
+export { type Access, isLoopback, type Listener, listen } from './listener/index.ts';
 export { createMemory, type Memory } from './memory.ts';
-export { createRouter } from './router.ts';
+export { createRouter, routesOf } from './router.ts';

@@ -1,9 +1,22 @@
 import type { RequestId } from './json-rpc.ts';
 import { endOfString } from './strict-json.ts';
 
-const KEYS = new Set(['jsonrpc', 'id', 'result', 'error']);
 /** Deeper answers are read the long way, which refuses what is too deep. */
 const MAX_DEPTH = 128;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** What an answer is made of, as bits: each member may occur once. */
+const JSONRPC = 1;
+const ID = 2;
+const RESULT = 4;
+const ERROR = 8;
 
 /**
  * Is this, without a doubt, the answer to that request? Clients sort answers by id alone, so one with a foreign id, or a second
@@ -11,24 +24,41 @@ const MAX_DEPTH = 128;
  * the message has to be read before anybody relies on it.
  */
 export function isAnswerTo(text: string, id: RequestId): boolean {
-  const seen = new Set<string>();
+  let seen = 0;
   let at = space(text, 0);
-  if (text[at] !== '{') return false;
+  if (text.charCodeAt(at) !== OPEN_BRACE) return false;
   for (;;) {
     at = space(text, at + 1);
-    if (text[at] !== '"') return false;
+    if (text.charCodeAt(at) !== QUOTE) return false;
     const end = endOfString(text, at);
-    const key = text.slice(at + 1, end - 1);
-    if (end === 0 || !KEYS.has(key) || seen.has(key)) return false;
-    seen.add(key);
+    if (end === 0) return false;
+    const member = memberOf(text.slice(at + 1, end - 1));
+    if (member === 0 || (seen & member) !== 0) return false;
+    seen |= member;
     at = space(text, end);
-    if (text[at] !== ':') return false;
+    if (text.charCodeAt(at) !== COLON) return false;
     const from = space(text, at + 1);
     const to = endOfValue(text, from);
-    if (to === -1 || (key === 'id' && text.slice(from, to) !== JSON.stringify(id))) return false;
+    if (to === -1 || (member === ID && text.slice(from, to) !== JSON.stringify(id))) return false;
     at = space(text, to);
-    if (text[at] === ',') continue;
-    return text[at] === '}' && space(text, at + 1) === text.length && seen.has('id') && seen.size === 3;
+    if (text.charCodeAt(at) === COMMA) continue;
+    const complete = seen === (JSONRPC | ID | RESULT) || seen === (JSONRPC | ID | ERROR);
+    return complete && text.charCodeAt(at) === CLOSE_BRACE && space(text, at + 1) === text.length;
+  }
+}
+
+function memberOf(key: string): number {
+  switch (key) {
+    case 'jsonrpc':
+      return JSONRPC;
+    case 'id':
+      return ID;
+    case 'result':
+      return RESULT;
+    case 'error':
+      return ERROR;
+    default:
+      return 0;
   }
 }
 
@@ -41,24 +71,24 @@ function space(text: string, from: number): number {
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
         at = endOfString(text, at) - 1;
         if (at === -1) return -1;
         if (depth === 0) return at + 1;
         break;
-      case '{':
-      case '[':
+      case OPEN_BRACE:
+      case OPEN_BRACKET:
         depth += 1;
         if (depth > MAX_DEPTH) return -1;
         break;
-      case '}':
-      case ']':
+      case CLOSE_BRACE:
+      case CLOSE_BRACKET:
         if (depth === 0) return at;
         depth -= 1;
         if (depth === 0) return at + 1;
         break;
-      case ',':
+      case COMMA:
         if (depth === 0) return at;
     }
   }

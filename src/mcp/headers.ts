@@ -6,7 +6,7 @@ const PLAIN = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 export function encodeHeaderValue(text: string): string {
-  if (PLAIN.test(text) && !WRAPPED.test(text)) return text;
+  if (PLAIN.test(text) && !(text.startsWith('=?') && WRAPPED.test(text))) return text;
   return `=?base64?${Buffer.from(text, 'utf8').toString('base64')}?=`;
 }
 

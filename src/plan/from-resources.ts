@@ -12,6 +12,9 @@ import {
   type ResourceSet,
 } from '../resources/index.ts';
 import { planAggregation } from './aggregation.ts';
+import { planAuthServer } from './auth-server.ts';
+import { planCredential } from './credential.ts';
+import { planIncoming } from './incoming.ts';
 import type { BackendPlan, BackendTarget, CredentialPlan, DoorPlan, GatewayPlan } from './plan.ts';
 import { DEFAULT_BACKEND, planSingle } from './single.ts';
 
@@ -23,6 +26,8 @@ export type TargetOf = (server: ResourceOf<'MCPServer'>) => BackendTarget | unde
 export interface PlanSources {
   readonly targetOf: TargetOf;
   readonly secretOf: (namespace: string, ref: { readonly name: string; readonly key: string }) => Secret;
+  /** Certificates to trust for every issuer of tokens, besides the system's. */
+  readonly ca?: string;
   /** The port of the virtual servers. */
   readonly port: number;
 }
@@ -44,12 +49,12 @@ export function planResources(set: ResourceSet, sources: PlanSources): Planned {
   };
 
   const virtual = set.virtualMcpServers.map((server): GatewayPlan => {
-    refuseUnsupported(server, refuse);
     const backends = [...backendsOf(set, server)].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     return {
       name: server.metadata.name,
       paths: pathsOf(server, set.virtualMcpServers, refuse),
-      incoming: { kind: 'anonymous' },
+      incoming: planIncoming(set, server, sources),
+      ...authServerOf(set, server, sources),
       backends: backends.flatMap((backend) => planBackend(set, server, backend, sources, refuse) ?? []),
       aggregation: planAggregation(server.spec.config.aggregation),
     };
@@ -68,10 +73,13 @@ export function planResources(set: ResourceSet, sources: PlanSources): Planned {
   return { doors, unsupported };
 }
 
-/** Serving such a server without its authentication would be worse than not serving it. */
-function refuseUnsupported(server: VirtualServer, refuse: Refuse): void {
-  if (server.spec.incomingAuth.type === 'oidc') refuse(server, ['spec', 'incomingAuth', 'type'], `oidc ${NOT_YET}`);
-  if (server.spec.authServerConfig) refuse(server, ['spec', 'authServerConfig'], NOT_YET);
+function authServerOf(
+  set: ResourceSet,
+  server: VirtualServer,
+  { secretOf }: PlanSources,
+): Pick<GatewayPlan, 'authServer'> {
+  const authServer = planAuthServer(set, server, { secretOf: (ref) => secretOf(server.metadata.namespace, ref) });
+  return authServer ? { authServer } : {};
 }
 
 function planBackend(
@@ -88,7 +96,7 @@ function planBackend(
     target && {
       name,
       target,
-      credential: credentialOf(set, server, backend, refuse),
+      credential: credentialOf(set, server, backend, target, sources, refuse),
       revision: backend.spec.revision,
       ...operation(server.spec.config.operational, name),
     }
@@ -126,12 +134,12 @@ function credentialOf(
   set: ResourceSet,
   server: VirtualServer,
   backend: BackendResource,
+  target: BackendTarget,
+  { secretOf }: PlanSources,
   refuse: Refuse,
 ): CredentialPlan {
   const config = externalAuthOf(set, server, backend);
-  if (config && config.spec.type !== 'unauthenticated')
-    refuse(config, ['spec', 'type'], `${config.spec.type} ${NOT_YET}`);
-  return { kind: 'none' };
+  return planCredential(config, target, { secretOf, refuse });
 }
 
 /** Each virtual server has a path of its own; the only one of a set answers at `/mcp` as well. */

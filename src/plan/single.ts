@@ -1,4 +1,4 @@
-import type { BackendPlan, BackendTarget, GatewayPlan } from './plan.ts';
+import type { BackendPlan, BackendTarget, GatewayPlan, IncomingPlan } from './plan.ts';
 
 /** How a server is treated when nobody said otherwise. */
 export const DEFAULT_BACKEND: Pick<BackendPlan, 'revision' | 'timeout' | 'breaker' | 'health'> = {
@@ -13,11 +13,12 @@ export function planSingle(
   name: string,
   target: BackendTarget,
   settings: Partial<typeof DEFAULT_BACKEND> = {},
+  incoming: IncomingPlan = { kind: 'anonymous' },
 ): GatewayPlan {
   return {
     name,
     paths: ['/mcp'],
-    incoming: { kind: 'anonymous' },
+    incoming,
     backends: [{ name, target, credential: { kind: 'none' }, ...DEFAULT_BACKEND, ...settings }],
     aggregation: { kind: 'single' },
   };

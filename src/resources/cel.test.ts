@@ -67,9 +67,21 @@ function valuesOf(schema: z.ZodType): fc.Arbitrary<unknown> {
     if (inner instanceof z.ZodEnum) return fc.constantFrom(...inner.options);
     if (inner instanceof z.ZodBoolean) return fc.boolean();
     if (inner instanceof z.ZodNumber) return fc.constantFrom(0, 1, 5);
-    const words = ['a', 'b', 'none', 'h:1', 'notes', '/a', '500ms', '30s', '1h', '30h', ...URLS].filter(
-      (word) => inner.safeParse(word).success,
-    );
+    const words = [
+      'a',
+      'b',
+      'none',
+      'h:1',
+      'notes',
+      '/a',
+      '500ms',
+      '30s',
+      '1h',
+      '30h',
+      'openid',
+      'com.a',
+      ...URLS,
+    ].filter((word) => inner.safeParse(word).success);
     return fc.constantFrom(...words);
   })();
   return schema instanceof z.ZodOptional ? fc.option(own, { nil: undefined }) : own;

@@ -10,6 +10,7 @@ export type { OutgoingAuth } from './blocks/outgoing-auth.ts';
 export type { Storage } from './blocks/storage.ts';
 export type { UpstreamProvider } from './blocks/upstream-provider.ts';
 export { crdYaml } from './crd.ts';
+export { isImageReference } from './fields/image.ts';
 export type { Metadata } from './fields/metadata.ts';
 export { type PackageReference, parsePackageReference } from './fields/package-reference.ts';
 export type { SecretKeyRef } from './fields/references.ts';
@@ -24,6 +25,18 @@ export type { MCPServerEntrySpec } from './kinds/mcp-server-entry.ts';
 export type { VirtualMCPServerSpec } from './kinds/virtual-mcp-server.ts';
 export { type BackendResource, backendsOf, externalAuthOf } from './references/backends.ts';
 export type { ResourceSet } from './resource-set.ts';
+export {
+  CONTAINER_FIELDS,
+  checkRunConfig,
+  formatRunConfig,
+  isGroupName,
+  type ParsedRunConfig,
+  parseRunConfig,
+  parseToolsOverride,
+  RUN_CONFIG_VERSION,
+  type RunConfig,
+  SECRET_REFERENCE,
+} from './run-config/index.ts';
 export { type SecretPlace, secretFromResources } from './secret-values.ts';
 export {
   ConfigError,

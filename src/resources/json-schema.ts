@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KINDS, type KindName, kindOf } from './kinds/all.ts';
+import { RunConfig } from './run-config/schema.ts';
 
 /** JSON as a schema library writes it: plain data. */
 export type Json = { [key: string]: unknown };
@@ -18,6 +19,16 @@ export function jsonSchemaOf(kind: KindName | 'all'): Json {
     anyOf: KINDS.map((name) => ({ $ref: `#/definitions/${name}` })),
     definitions: Object.fromEntries(KINDS.map((name) => [name, manifestSchema(name)])),
   };
+}
+
+/** The JSON Schema of what `sally export` writes and `sally run --from-config` reads. */
+export function runConfigSchema(): Json {
+  const { $schema: _, ...schema } = z.toJSONSchema(RunConfig, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return { ...heading('runconfig', 'The run configuration of one workload'), ...schema };
 }
 
 function manifestSchema(name: KindName): Json {

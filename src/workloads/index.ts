@@ -3,6 +3,7 @@
  * keeps server processes alive and leaves none behind. Moves lines between us and a server and never looks inside them;
  * knows nothing of MCP, plans or gateways.
  */
+export { parseEnvFile, readEnvFile, readEnvFolder } from './env-file.ts';
 export type { Environment, Launch } from './launch.ts';
 export { checkWorkloadName, workloadNameFor } from './name.ts';
 export { type Command, type ResolveOptions, resolvePackage } from './origins/scheme.ts';
@@ -14,3 +15,8 @@ export {
   type SuperviseParts,
   superviseProcess,
 } from './runtimes/process/supervise.ts';
+export { createGroups, DEFAULT_GROUP, type Groups } from './state/groups.ts';
+export { type LogFile, openLogFile } from './state/log-file.ts';
+export { followLog, tailLog } from './state/read-log.ts';
+export type { Failure, SupervisorRecord, WorkloadRecord } from './state/records.ts';
+export { createWorkloadStore, type WorkloadStore } from './state/store.ts';

@@ -5,6 +5,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What must run as a local process. A secret stays a `Secret` in here; only the spawn itself reveals it. */
 export interface Launch {
+  /** Which runtime it is made for. A plain process where nothing is said. */
+  readonly kind?: 'process';
   /** The workload's name, for logs and errors. */
   readonly name: string;
   readonly command: string;

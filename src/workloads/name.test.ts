@@ -30,6 +30,17 @@ describe('the default name of a workload', () => {
     expect(workloadNameFor(reference)).toBe(name);
   });
 
+  it.each([
+    ['ghcr.io/acme/notes:1.4.0', 'acme-notes'],
+    ['localhost:5000/notes', 'notes'],
+    ['mcp/fetch', 'mcp-fetch'],
+    ['notes', 'notes'],
+    [`registry.acme.dev/a/b/notes@sha256:${'0'.repeat(64)}`, 'b-notes'],
+    ['registry://io.github.acme/notes', 'io-github-acme-notes'],
+  ])('of %s is %s', (reference, name) => {
+    expect(workloadNameFor(reference)).toBe(name);
+  });
+
   it('is always an allowed name', () => {
     fc.assert(
       fc.property(fc.constantFrom('npx://', 'go://', 'https://', ''), fc.string({ maxLength: 200 }), (scheme, rest) => {

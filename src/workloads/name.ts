@@ -7,10 +7,15 @@ const NAMELESS = 'sallyport-workload';
 /** Second-level labels under which countries register names: in `mcp.acme.co.uk` the name is `acme`, not `co`. */
 const REGISTRY_LABELS = new Set(['ac', 'co', 'com', 'edu', 'gov', 'go', 'ne', 'net', 'or', 'org']);
 
-/** The name of a workload whose author gave none: `npx://@acme/notes@2.1.0` is `acme-notes-2-1-0`, `https://mcp.acme.dev/mcp` is `acme`. */
+/** The name of a workload whose author gave none: `npx://@acme/notes@2.1.0` is `acme-notes-2-1-0`, `https://mcp.acme.dev/mcp` is `acme`, `ghcr.io/acme/notes:1.4` is `acme-notes`. */
 export function workloadNameFor(reference: string): string {
   const remote = /^https?:\/\//i.test(reference) ? URL.parse(reference) : null;
-  const name = remote ? hostName(remote.hostname) : packageName(reference.replace(/^[a-z]+:\/\//, ''));
+  const isImage = !/^[a-z]+:\/\//i.test(reference);
+  const name = remote
+    ? hostName(remote.hostname)
+    : isImage
+      ? imageName(reference)
+      : packageName(reference.replace(/^[a-z]+:\/\//, ''));
   // What the grammars allow beyond our alphabet (`pkg[extra]`, `v1.0.0+meta`, IPv6) becomes a dash as well.
   const plain = name.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, LONGEST);
   return plain.replace(/^[-_]+|-+$/g, '') || NAMELESS;
@@ -33,6 +38,16 @@ function whyNoName(name: string): string | undefined {
   if (/^\.+$/.test(name)) return 'it means a folder';
   if (name.startsWith('-')) return 'it starts like a flag';
   return undefined;
+}
+
+/** The last two parts of its path, without host, tag and digest. */
+function imageName(text: string): string {
+  const path = text
+    .replace(/@.*$/, '')
+    .replace(/:[^/:]*$/, '')
+    .split('/');
+  const isHost = path.length > 1 && /[.:]|^localhost$/.test(path[0] ?? '');
+  return (isHost ? path.slice(1) : path).slice(-2).join('-');
 }
 
 function packageName(text: string): string {

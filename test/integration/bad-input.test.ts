@@ -70,8 +70,13 @@ describe('resources', () => {
   });
 
   it('authentication that this version cannot enforce yet is refused, not left out', async () => {
-    const oidc = `{type: oidc, oidcConfig: {type: inline, inline: {issuer: "https://id.example.net", audience: x}}}`;
-    const { code, stderr } = await serving(groupYaml([]).replace('{type: anonymous}', oidc));
+    const secured = serverYaml('good', { extra: '  proxyPort: 1\n  externalAuthConfigRef: {name: login}\n' });
+    const login = `apiVersion: sallyport.dev/v1alpha1
+kind: MCPExternalAuthConfig
+metadata: {name: login}
+spec: {type: unauthenticated}
+`;
+    const { code, stderr } = await serving([groupYaml([]), secured, login].join('---\n'), ['good']);
     expect(code).toBe(2);
     expect(stderr).toContain('[config.unsupported]');
   });
@@ -88,7 +93,14 @@ describe('listening', () => {
     const blocker = createServer();
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
     const { port } = blocker.address() as { port: number };
-    const { code, stderr } = await failing(['vmcp', 'serve', '-f', 'examples/quickstart', '--port', String(port)]);
+    const { code, stderr } = await failing([
+      'vmcp',
+      'serve',
+      '-f',
+      'examples/quickstart-anonymous',
+      '--port',
+      String(port),
+    ]);
     blocker.close();
     expect(code).toBe(5);
     expect(stderr).toContain(`127.0.0.1:${port}`);
@@ -100,7 +112,7 @@ describe('listening', () => {
       'vmcp',
       'serve',
       '-f',
-      'examples/quickstart',
+      'examples/quickstart-anonymous',
       '--port',
       '0',
       '--host',
@@ -112,7 +124,7 @@ describe('listening', () => {
 
   it('unless somebody insists', async () => {
     await using running = await startSally([
-      ...['vmcp', 'serve', '-f', 'examples/quickstart', '--port', '0'],
+      ...['vmcp', 'serve', '-f', 'examples/quickstart-anonymous', '--port', '0'],
       ...['--host', '0.0.0.0', '--insecure-allow-anonymous'],
     ]);
     expect(running.endpoints[0]?.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
@@ -214,7 +226,7 @@ describe('the command line', () => {
     [['rnu'], 'run'],
     [['vmcp', 'serve', '-f', 'x', '--port', '70000'], '65535'],
     [['vmcp', 'serve'], '--file'],
-    [['run', 'npx://x'], '-f'],
+    [['run'], 'sally run npx://'],
     [['run', '-f', 'npx://x', 'stray'], '--'],
     [['run', '-f', 'docker://x'], 'npx://'],
     [['run', '-f', 'npx://-rf'], 'npx://'],

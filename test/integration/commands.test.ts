@@ -23,7 +23,7 @@ it('--help works on every level and goes to stdout', async () => {
 it('validate accepts the quickstart, under both names', async () => {
   for (const command of [['validate'], ['vmcp', 'validate']]) {
     const { code, stdout } = await sally([...command, '-f', 'examples/quickstart']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'examples/quickstart: 4 resources, no problems\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'examples/quickstart: 5 resources, no problems\n' });
   }
 });
 
@@ -81,7 +81,7 @@ it('init writes a folder that validates and serves, and never overwrites one', a
 it('serve prints where to connect and a line for each client', async () => {
   const child = execFile(
     process.execPath,
-    ['bin/sally.js', 'vmcp', 'serve', '-f', 'examples/quickstart', '--port', '0'],
+    ['bin/sally.js', 'vmcp', 'serve', '-f', 'examples/quickstart-anonymous', '--port', '0'],
     { cwd: ROOT },
   );
   let text = '';

@@ -1,15 +1,21 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, processesWith } from '../support/processes.ts';
-import { connectClient, type RunningSally, startSally } from '../support/sally.ts';
+import { createTestBrowser } from '../support/cookie-jar.ts';
+import { eventually, freePort, processesWith } from '../support/processes.ts';
+import { connectClient, ROOT, type RunningSally, startSally, tempFolder } from '../support/sally.ts';
 
-describe('the quickstart', () => {
+describe('the quickstart without a login', () => {
   const MARK = `quickstart-${process.pid}`;
   let sally: RunningSally;
   let url: string;
   beforeAll(async () => {
-    sally = await startSally(['vmcp', 'serve', '-f', 'examples/quickstart', '--port', '0'], {
+    sally = await startSally(['vmcp', 'serve', '-f', 'examples/quickstart-anonymous', '--port', '0'], {
       env: { XDG_TEST_MARK: MARK },
     });
     url = sally.endpoints[0]?.url ?? '';
@@ -87,3 +93,145 @@ describe('the quickstart', () => {
     );
   });
 });
+
+describe('npm start', () => {
+  const MARK = `start-${process.pid}`;
+  let start: Running;
+  let url: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}/mcp`;
+    start = run('scripts/start.ts', ['--port', String(port)], { XDG_TEST_MARK: MARK });
+    await start.says('Ctrl-C stops everything.');
+  });
+  afterAll(() => start.end());
+
+  it('says that its identity provider is for development, and what to do next', () => {
+    expect(start.output()).toContain('never use it in production');
+    expect(start.output()).toContain(`npm run try -- ${url}`);
+    expect(start.output()).toContain(`quickstart is served at ${url}`);
+  });
+
+  it('lets nobody in who has not logged in, and says where that is done', async () => {
+    const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toContain('resource_metadata=');
+  });
+
+  it('shows a newcomer the tools after a login', async () => {
+    const attempt = run('examples/client/main.ts', ['--no-browser', url]);
+    await attempt.says('Waiting.');
+    const browser = createTestBrowser();
+    const consent = await browser.travel(addressIn(attempt.output()));
+    expect(consent.body).toContain('Example client');
+    const people = await browser.submit(consent, { decision: 'allow' });
+    expect(people.body).toContain('Development only.');
+    const done = await browser.submit(people, { user: 'alice' });
+    expect(done.body).toContain('You are logged in.');
+    expect(await attempt.end()).toBe(0);
+    expect(attempt.output()).toContain(`26 tools at ${url}`);
+    expect(attempt.output()).toContain('memory_read_graph');
+  });
+
+  it('opens the address in the browser of the system', async () => {
+    await using folder = await tempFolder();
+    const opened = join(folder.path, 'opened');
+    await writeFile(join(folder.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
+    const attempt = run('examples/client/main.ts', [url], { PATH: `${folder.path}:${process.env.PATH}` });
+    await attempt.says('Waiting.');
+    const address = await eventually(
+      () => readFile(opened, 'utf8').catch(() => ''),
+      (text) => text !== '',
+    );
+    expect(address).toBe(addressIn(attempt.output()));
+    attempt.process.kill();
+    await attempt.end();
+  });
+
+  it('tells the client when the user cancels at the identity provider', async () => {
+    const attempt = run('examples/client/main.ts', ['--no-browser', url]);
+    await attempt.says('Waiting.');
+    const browser = createTestBrowser();
+    const people = await browser.submit(await browser.travel(addressIn(attempt.output())), { decision: 'allow' });
+    const done = await browser.submit(people, { user: '' });
+    expect(done.body).toContain('You were not let in.');
+    expect(await attempt.end()).toBe(1);
+    expect(attempt.output()).toContain('access_denied');
+  });
+
+  it('ends on Ctrl-C with everything it started', async () => {
+    start.process.kill('SIGINT');
+    expect(await start.end()).toBe(0);
+    await eventually(
+      () => processesWith('XDG_TEST_MARK', MARK),
+      (left) => left.length === 0,
+      1_000,
+    );
+  });
+});
+
+describe('npm start and npm run try, when something is in the way', () => {
+  it('name the port of the identity provider when it is taken, and the way out', async () => {
+    const blocker = createServer();
+    // Whoever has it already is as good as we are.
+    await new Promise<void>((resolve) => blocker.once('error', () => resolve()).listen(4480, '127.0.0.1', resolve));
+    const attempt = run('scripts/start.ts', []);
+    expect(await attempt.end()).toBe(5);
+    blocker.close();
+    expect(attempt.output()).toContain('port 4480');
+    expect(attempt.output()).toContain('npm start -- --port');
+  });
+
+  it('refuse flags that they do not know', async () => {
+    const attempt = run('scripts/start.ts', ['--anonymus']);
+    expect(await attempt.end()).toBe(2);
+    expect(attempt.output()).toContain('usage: npm start');
+  });
+
+  it('say that nothing is there when nothing is there', async () => {
+    const attempt = run('examples/client/main.ts', ['--no-browser', `http://127.0.0.1:${await freePort()}/mcp`]);
+    expect(await attempt.end()).toBe(1);
+    expect(attempt.output()).toContain('start the gateway first: npm start');
+  });
+});
+
+interface Running {
+  readonly process: ChildProcessWithoutNullStreams;
+  /** What it wrote so far, errors and all. */
+  output(): string;
+  says(text: string): Promise<void>;
+  /** Waits for its end, or asks for it when it would go on. */
+  end(): Promise<number | null>;
+}
+
+function run(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [program, ...args], { cwd: ROOT, env: { ...process.env, ...env } });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return {
+    process: child,
+    output: () => text,
+    async says(wanted) {
+      const seen = () => text.includes(wanted) || child.exitCode !== null;
+      await eventually(seen, Boolean, 20_000);
+      if (!text.includes(wanted)) throw new Error(`${program} ended (${child.exitCode}) without saying it:\n${text}`);
+    },
+    async end() {
+      if (child.exitCode !== null) return child.exitCode;
+      const patience = setTimeout(() => child.kill('SIGTERM'), 15_000);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      clearTimeout(patience);
+      return code;
+    },
+  };
+}
+
+function addressIn(output: string): string {
+  const found = /^ {2}(http:\S+\/oauth\/authorize\?\S+)$/m.exec(output)?.[1];
+  if (!found) throw new Error(`no address to log in at:\n${output}`);
+  return found;
+}

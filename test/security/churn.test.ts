@@ -8,14 +8,20 @@ import { LiveCall } from '../../src/gateway/clients/live-call.ts';
 import { ModernChannel } from '../../src/gateway/clients/modern-channel.ts';
 import { createParking } from '../../src/gateway/clients/parking.ts';
 import { createSessions } from '../../src/gateway/clients/sessions.ts';
-import { createHub } from '../../src/gateway/hub/index.ts';
+import { createHubs, type Hub } from '../../src/gateway/hub/index.ts';
 import { createMemory } from '../../src/gateway/memory.ts';
 import { startGate } from './support/gate.ts';
 import { startWebServer } from './support/servers.ts';
 import { modern, openSession, post, send } from './support/wire.ts';
 
 const IDENTITY: Identity = { kind: 'anonymous' };
-const FIELDS = { principal: 'anonymous', revision: '2025-11-25', capabilities: {}, info: undefined };
+const FIELDS = {
+  principal: 'anonymous',
+  owner: 'anonymous',
+  revision: '2025-11-25',
+  capabilities: {},
+  info: undefined,
+};
 const SILENT = { error() {}, warn() {}, info() {}, debug() {} };
 const sealer = createSealer(randomBytes(32), 'test');
 
@@ -109,8 +115,9 @@ describe('sessions', () => {
   it('an endpoint forgets what it kept for them', () => {
     const forgotten: string[] = [];
     const memory = createMemory(sealer);
-    const hub = createHub({ name: 'x', aggregation: { kind: 'single' } }, [], { version: '0', log: SILENT, sealer });
-    memory.serveWith({ ...hub, forget: (key) => void forgotten.push(key) });
+    const hubs = createHubs({ name: 'x', aggregation: { kind: 'single' } }, [], { version: '0', log: SILENT, sealer });
+    const hub: Hub = { ...hubs.of({ kind: 'anonymous' }), forget: (key) => void forgotten.push(key) };
+    memory.serveWith({ ...hubs, known: () => hub });
     for (let count = 0; count < 1_000; count++) memory.sessions.end(memory.sessions.open(FIELDS));
     expect(forgotten).toHaveLength(1_000);
     expect([...memory.sessions.all()]).toHaveLength(0);
@@ -231,7 +238,8 @@ describe('parked calls', () => {
 });
 
 it('a stream of changes that its client closed is forgotten by the servers behind', async () => {
-  const hub = createHub({ name: 'x', aggregation: { kind: 'single' } }, [], { version: '0', log: SILENT, sealer });
+  const hubs = createHubs({ name: 'x', aggregation: { kind: 'single' } }, [], { version: '0', log: SILENT, sealer });
+  const hub = hubs.of({ kind: 'anonymous' });
   let held = 0;
   for (let id = 0; id < 1_000; id++) {
     const call = modernCall(id, { notifications: { toolsListChanged: true } });

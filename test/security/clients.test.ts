@@ -84,7 +84,7 @@ describe('7. CVE-2026-25536: 200 clients with equal ids each get their own answe
 });
 
 describe('10. CVE-2026-52869: a session belongs to who opened it', () => {
-  const fields = { revision: '2025-11-25', capabilities: {}, info: undefined };
+  const fields = { owner: 'alice', revision: '2025-11-25', capabilities: {}, info: undefined };
   const quiet = (): Sessions => createSessions({ now: Date.now, ended: () => {} });
 
   it('somebody else with its id finds nothing, and the owner goes on', () => {
@@ -179,7 +179,7 @@ describe('33. CVE-2025-6515: session ids cannot be guessed', () => {
     const sessions = createSessions({ now: Date.now, ended: () => {} });
     const made = Array.from({ length: COUNT }, () =>
       Buffer.from(
-        sessions.open({ principal: 'a', revision: '2025-11-25', capabilities: {}, info: undefined }).id,
+        sessions.open({ principal: 'a', owner: 'a', revision: '2025-11-25', capabilities: {}, info: undefined }).id,
         'base64url',
       ),
     );

@@ -7,6 +7,9 @@ import { ROOT } from './sally.ts';
 const NEEDED: readonly { readonly program: string; readonly apt: string; readonly probe: readonly string[] }[] = [
   { program: 'go', apt: 'golang-go', probe: ['version'] },
   { program: 'python3', apt: 'python3', probe: ['-c', 'import venv, ensurepip'] },
+  { program: 'redis-server', apt: 'redis-server', probe: ['--version'] },
+  { program: 'redis-sentinel', apt: 'redis-sentinel', probe: ['--version'] },
+  { program: 'openssl', apt: 'openssl', probe: ['version'] },
 ];
 
 /** uv is not among Debian's packages; it comes from PyPI into a folder of its own. */
@@ -23,7 +26,8 @@ export function ensurePrograms(): void {
   if (spawnSync('uvx', ['--version'], { env: { ...process.env, PATH: TEST_PATH } }).status !== 0) installUv();
 }
 
-function installWithApt(packages: readonly string[]): void {
+/** Debian's packages, where we are root; elsewhere the error names them. */
+export function installWithApt(packages: readonly string[]): void {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
     throw new Error(
       `the tests need programs that are not here; install the packages ${packages.join(', ')} and run them again`,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,6 +9,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const SALLY = join(ROOT, 'bin/sally.js');
+/** What commands remember, apart from what the person at this machine runs. Each has its own unless a test says otherwise. */
+const TEST_HOME = join(tmpdir(), `sally-test-home-${process.pid}`);
+let launched = 0;
+process.once('exit', () => rmSync(TEST_HOME, { recursive: true, force: true }));
 
 export interface Endpoint {
   readonly name: string;
@@ -128,7 +133,7 @@ export async function tempFolder(): Promise<TempFolder> {
 function launch(args: readonly string[], { cwd = ROOT, env = {} }: RunOptions) {
   return spawn(process.execPath, [SALLY, ...args], {
     cwd,
-    env: { ...process.env, ...env },
+    env: { ...process.env, SALLYPORT_HOME: join(TEST_HOME, String(++launched)), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { getCACertificates } from 'node:tls';
-import { Agent, type Dispatcher } from 'undici';
-import { codeOf, SallyError } from '../errors.ts';
+import { Agent } from 'undici';
 import type { AddressRange } from './addresses.ts';
-import { createChunks } from './chunks.ts';
+import { Collector } from './collector.ts';
 import { guardedLookup, refuseLiteral } from './guard.ts';
 
 export interface HttpClientOptions {
@@ -75,78 +74,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
             headers: request.headers as Record<string, string>,
             body: request.body ?? null,
           },
-          collect(url, request, maxAnswer, resolve, reject),
+          new Collector(url, request, maxAnswer, resolve, reject),
         );
       });
     },
     close: () => agent.destroy(),
   };
-}
-
-/** Gathers an answer without a stream object in between, unless it is a stream: most answers are one small chunk. */
-function collect(
-  url: URL,
-  request: HttpRequest,
-  maxAnswer: number,
-  resolve: (answer: HttpAnswer) => void,
-  reject: (error: unknown) => void,
-): Dispatcher.DispatchHandler {
-  let status = 0;
-  let headers: IncomingHttpHeaders = {};
-  let first: Buffer | undefined;
-  let more: Buffer[] | undefined;
-  let size = 0;
-  let stream: ReturnType<typeof createChunks> | undefined;
-  return {
-    onRequestStart(controller) {
-      request.onStart?.((reason) => controller.abort(reason));
-    },
-    onResponseStart(controller, statusCode, received) {
-      status = statusCode;
-      headers = received as IncomingHttpHeaders;
-      if (!isEventStream(headers['content-type'])) return;
-      stream = createChunks({
-        pause: () => controller.pause(),
-        resume: () => controller.resume(),
-        abandon: () => controller.abort(new SallyError('fetch.unreachable', 'the stream was left')),
-      });
-      resolve({ status, headers, bytes: Buffer.alloc(0), stream: stream.chunks });
-    },
-    onResponseData(controller, chunk) {
-      if (stream) return stream.push(chunk);
-      size += chunk.byteLength;
-      if (size > maxAnswer) {
-        controller.abort(new SallyError('fetch.too_large', `${url.origin} answered more than ${maxAnswer} bytes`));
-      } else if (!first) first = chunk;
-      else if (more) more.push(chunk);
-      else more = [first, chunk];
-    },
-    onResponseEnd() {
-      if (stream) return stream.end();
-      resolve({ status, headers, bytes: more ? Buffer.concat(more) : (first ?? Buffer.alloc(0)) });
-    },
-    onResponseError(_controller, error) {
-      const explained = explain(error, url);
-      if (stream) stream.fail(explained);
-      else reject(explained);
-    },
-  };
-}
-
-function isEventStream(type: string | undefined): boolean {
-  return type !== undefined && type !== 'application/json' && type.toLowerCase().startsWith('text/event-stream');
-}
-
-function explain(error: unknown, url: URL): Error {
-  if (error instanceof SallyError) return error;
-  switch (codeOf(error)) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return new SallyError('fetch.timeout', `${url.origin} did not answer in time`, { cause: error });
-    case 'ECONNREFUSED':
-      return new SallyError('fetch.unreachable', `nothing listens at ${url.origin}`, { cause: error });
-    case 'ENOTFOUND':
-      return new SallyError('fetch.unreachable', `the name ${url.hostname} is not known`, { cause: error });
-    default:
-      return new SallyError('fetch.unreachable', `the connection to ${url.origin} failed`, { cause: error });
-  }
 }

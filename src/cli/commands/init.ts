@@ -16,7 +16,7 @@ export function addInitCommand(vmcp: Command, shell: Shell): void {
     .argument('[folder]', 'where to write it', 'sallyport')
     .action(async (folder: string) => {
       const { jsonSchemaOf } = await import('../../resources/index.ts');
-      const template = fileURLToPath(new URL('examples/quickstart/', shell.home));
+      const template = fileURLToPath(new URL('examples/quickstart-anonymous/', shell.home));
       const files = (await readdir(template)).filter((file) => file.endsWith('.yaml')).sort();
       await refuseExisting(folder, [...files, SCHEMA]);
       const written: string[] = [];

@@ -1,100 +1,161 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { SallyError } from '../../base/index.ts';
+import type { LifecycleParts, RunFlags } from '../../control/lifecycle/index.ts';
+import type { RunConfig } from '../../resources/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
-import {
-  type AccessFlags,
-  accessOf,
-  allowedHostOption,
-  allowedOriginOption,
-  formatOption,
-  hostOption,
-  insistOption,
-  type OutputFormat,
-  parsePort,
-} from '../options.ts';
+import { clientLines } from '../client-lines.ts';
+import { examples } from '../examples.ts';
+import { addRunFlags, parseYes, saidFlags } from '../flags/run-flags.ts';
+import { isDebug, lifecycleFor } from '../lifecycle.ts';
+import { formatOption, type OutputFormat } from '../options.ts';
+import { json } from '../output.ts';
+import { createTerminal } from '../terminal.ts';
 
-interface Options extends AccessFlags {
-  readonly name?: string;
+interface Options {
   readonly foreground?: boolean;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly transport: 'stdio' | 'streamable-http' | 'sse';
-  readonly sessionMode: 'shared' | 'per-session';
-  readonly proxyPort: number;
-  readonly targetPort?: number;
-  readonly insecureAllowAnonymous: boolean;
+  readonly fromConfig?: string;
+  readonly wait: boolean;
   readonly format: OutputFormat;
 }
 
+/** Flags that go with a configuration file: they say how to run it, not what. */
+const WITH_FILE = new Set(['fromConfig', 'foreground', 'wait', 'format']);
+
 export function addRunCommand(program: Command, shell: Shell): void {
-  program
+  const command = program
     .command('run')
     .description(
-      'run one MCP server behind the gate: npx://PACKAGE, uvx://PACKAGE, go://MODULE, go://./FOLDER or a URL',
+      'run one MCP server behind the gate: npx://PACKAGE, uvx://PACKAGE, go://MODULE, go://./FOLDER, a URL, or a name of the registry',
     )
     .usage('[options] SERVER [-- ARGS...]')
-    .argument('<server>', 'the server to run')
+    .argument('[server]', 'the server to run')
     .argument('[args...]', 'arguments for the server, after --')
     .option('--name <name>', 'name of the workload, made from the server when left out')
     .option('-f, --foreground', 'stay until the server ends or Ctrl-C')
-    .option('-e, --env <KEY=VALUE>', 'environment variable for the server, repeatable', addVariable)
-    .addOption(
-      new Option('--transport <transport>', 'how the server speaks MCP')
-        .choices(['stdio', 'streamable-http', 'sse'])
-        .default('stdio'),
+    .option('--from-config <file>', 'run what a file says that sally export or ToolHive wrote')
+    .option('--wait <yes>', 'come back when the server answers, or failed', parseYes, true)
+    .addOption(formatOption());
+  addRunFlags(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['run npx://@modelcontextprotocol/server-everything', 'a package of npm, in the background'],
+        ['run uvx://mcp-server-time --name time -- --local-timezone UTC', 'a package of PyPI with arguments'],
+        ['run https://mcp.example.com/mcp --tools search,fetch', 'two tools of a server elsewhere'],
+        ['run -f go://./server -e LEVEL=debug', 'a folder of Go, until Ctrl-C'],
+      ),
     )
-    .addOption(
-      new Option('--session-mode <mode>', 'one process of a stdio server for all clients, or one for each')
-        .choices(['shared', 'per-session'])
-        .default('shared'),
-    )
-    .addOption(hostOption())
-    .addOption(allowedHostOption())
-    .addOption(allowedOriginOption())
-    .option('--proxy-port <port>', 'port to listen on, 0 picks a free one', parsePort, 0)
-    .option('--target-port <port>', 'port the server listens on, for --transport streamable-http', parsePort)
-    .addOption(insistOption())
-    .addOption(formatOption())
-    .action(async (server: string, args: readonly string[], options: Options, command: Command) => {
-      if (args.length > 0 && !shell.argv.includes('--')) {
-        throw new SallyError('usage.invalid', `${args[0]} is one word too many`, {
-          hint: 'arguments for the server come after --',
-        });
-      }
-      if (!options.foreground) {
-        throw new SallyError('usage.invalid', 'running in the background is not available in this version yet', {
-          hint: 'add -f to stay in the foreground',
-        });
-      }
-      const { name, env, proxyPort, targetPort, format, transport, sessionMode, insecureAllowAnonymous } = options;
-      const { run } = await import('../../control/index.ts');
-      await run(
-        {
-          server,
-          args,
-          transport,
-          sessionMode,
-          access: accessOf(options),
-          insecureAllowAnonymous,
-          port: proxyPort,
-          serverEnv: env ?? {},
-          from: '.',
-          ...(name === undefined ? {} : { name }),
-          ...(targetPort === undefined ? {} : { targetPort }),
-        },
-        {
-          env: shell.env,
+    .action(async (server: string | undefined, args: readonly string[], options: Options, command: Command) => {
+      const flags = saidFlags(command);
+      const { runDetached, chooseFreePort, refuseContainerFields } = await import('../../control/lifecycle/index.ts');
+      const parts = await lifecycleFor(command, shell, { patient: true });
+      const config = await configOf(server, args, options, flags, parts, shell);
+      refuseContainerFields(config);
+      if (options.foreground) {
+        const { runForeground } = await import('../../control/index.ts');
+        return await runForeground(config, parts, {
           version: shell.version,
           log: logFor(command, shell),
-          stop: shell.untilStopped(),
-          tell: announce(format, shell.out),
-        },
-      );
+          debug: isDebug(command),
+          tell: announce(options.format, shell.out),
+          resolveSecrets: async (references) => (await parts.secrets()).resolverFor(config.name)(references),
+          oidcClientSecret: flags.oidcClientSecret,
+        });
+      }
+      if (flags.oidcClientSecret !== undefined) throw unkeepable();
+      sayWhatIsKept(config, shell);
+      const kept = config.port === 0 ? { ...config, port: await chooseFreePort(config.host) } : config;
+      const started = await runDetached(kept, parts, { wait: options.wait, debug: isDebug(command) });
+      shell.out(options.format === 'json' ? json(started) : describe(started.name, started.url, config));
     });
 }
 
-function addVariable(text: string, earlier: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('write it as KEY=VALUE.');
-  return { ...earlier, [name]: value };
+async function configOf(
+  server: string | undefined,
+  args: readonly string[],
+  { fromConfig }: Options,
+  flags: RunFlags,
+  parts: LifecycleParts,
+  shell: Shell,
+): Promise<RunConfig> {
+  const { configure, resolveSource, withDeclared } = await import('../../control/lifecycle/index.ts');
+  if (fromConfig !== undefined) {
+    const other =
+      Object.keys(flags).find((flag) => !WITH_FILE.has(flag)) ?? (server === undefined ? undefined : 'server');
+    if (other !== undefined) {
+      throw new SallyError(
+        'usage.invalid',
+        `--from-config takes everything from the file, ${flagOf(other)} is too much`,
+        {
+          hint: 'change the file, or change the workload afterwards with: sally update NAME',
+        },
+      );
+    }
+    return await readConfig(fromConfig, shell);
+  }
+  if (server === undefined) {
+    throw new SallyError('usage.invalid', 'the server is missing', {
+      hint: 'name it, as in: sally run npx://@modelcontextprotocol/server-everything',
+    });
+  }
+  if (args.length > 0 && !shell.argv.includes('--')) {
+    throw new SallyError('usage.invalid', `${args[0]} is one word too many`, {
+      hint: 'arguments for the server come after --',
+    });
+  }
+  const { lookUpIn, openRegistry } = await import('../../control/chosen/index.ts');
+  const registry = await openRegistry({ env: shell.env, notice: (text) => shell.err(`${text}\n`) });
+  const { transport } = flags;
+  const lookUp = lookUpIn(registry, { containers: false, ...(transport === undefined ? {} : { transport }) });
+  const { fields, found } = await resolveSource(server, lookUp);
+  if (!found) return await configure(fields, flags, args, shell.env);
+  for (const notice of found.notices) shell.err(`note: ${notice}\n`);
+  const { argumentsFor } = await import('../../workloads/registry/index.ts');
+  const config = await configure(fields, flags, argumentsFor(found, args), shell.env);
+  const terminal = createTerminal(shell.stdin(), shell.err);
+  return await withDeclared(config, found, {
+    secrets: await parts.secrets(),
+    ...(terminal.canAsk ? { ask: terminal } : {}),
+  });
+}
+
+async function readConfig(file: string, shell: Shell): Promise<RunConfig> {
+  const { parseRunConfig } = await import('../../resources/index.ts');
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new SallyError('config.unreadable', `${file} cannot be read`, { cause, hint: 'correct the path' });
+  });
+  const { adopt } = await import('../../control/lifecycle/index.ts');
+  const { config, ignored } = parseRunConfig(text, file);
+  if (ignored.length > 0)
+    shell.err(`${file}: these fields mean nothing here and were left out: ${ignored.join(', ')}\n`);
+  return await adopt(config);
+}
+
+/** Whoever writes a secret as a plain variable should know that it is kept as one. */
+function sayWhatIsKept({ env_vars, name }: RunConfig, shell: Shell): void {
+  const suspicious = Object.keys(env_vars).filter((variable) =>
+    /token|secret|password|passwd|api[-_]?key|credential/i.test(variable),
+  );
+  if (suspicious.length === 0) return;
+  shell.err(
+    `note: the state of ${name} keeps ${suspicious.join(', ')} in plain text, readable by you only. Better: sally secret set NAME, then --secret NAME,target=${suspicious[0]}\n`,
+  );
+}
+
+function unkeepable(): SallyError {
+  return new SallyError('usage.invalid', '--oidc-client-secret cannot be kept for the next start', {
+    hint: 'use --oidc-client-secret-file, set SALLYPORT_OIDC_CLIENT_SECRET, or run with -f',
+  });
+}
+
+function describe(name: string, url: string | undefined, { proxy_mode }: RunConfig): string {
+  if (url === undefined) return `${name} is being started. sally status ${name} shows how it is.\n`;
+  const lines = clientLines(name, url, proxy_mode === 'sse' ? 'sse' : 'http');
+  return `${name} runs at ${url}\n\nConnect a client:\n${lines}\nsally logs ${name} shows what it says, sally stop ${name} ends it.\n`;
+}
+
+function flagOf(name: string): string {
+  return name === 'server' ? 'a server' : `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -7,12 +7,14 @@ import {
   accessOf,
   allowedHostOption,
   allowedOriginOption,
+  caBundleOption,
   formatOption,
   hostOption,
   insistOption,
   type OutputFormat,
   parsePort,
   secretsOption,
+  trustProxyOption,
 } from '../options.ts';
 
 interface Options extends AccessFlags {
@@ -20,6 +22,7 @@ interface Options extends AccessFlags {
   readonly port: number;
   readonly format: OutputFormat;
   readonly secretsDir?: string;
+  readonly caBundle?: string;
   readonly insecureAllowAnonymous: boolean;
 }
 
@@ -33,15 +36,18 @@ export function addServeCommand(vmcp: Command, shell: Shell): void {
     .addOption(hostOption())
     .addOption(allowedHostOption())
     .addOption(allowedOriginOption())
+    .addOption(trustProxyOption())
+    .addOption(caBundleOption())
     .option('--port <port>', 'port to listen on, 0 picks a free one', parsePort, DEFAULT_PORT)
     .addOption(insistOption())
     .addOption(secretsOption())
     .addOption(formatOption())
     .action(async (options: Options, command: Command) => {
-      const { file, port, format, secretsDir, insecureAllowAnonymous } = options;
+      const { file, port, format, secretsDir, insecureAllowAnonymous, caBundle } = options;
+      const trusted = caBundle === undefined ? {} : { caBundle };
       const { serve } = await import('../../control/index.ts');
       await serve(
-        { path: file, access: accessOf(options), port, insecureAllowAnonymous },
+        { path: file, access: accessOf(options), port, insecureAllowAnonymous, ...trusted },
         {
           secrets: createSecretSource({ env: shell.env, ...(secretsDir === undefined ? {} : { folder: secretsDir }) }),
           env: shell.env,

@@ -7,6 +7,7 @@ import {
   type BackendEvents,
   type BackendState,
   type Call,
+  type Identity,
   LIST_KINDS,
   type Listing,
   type ListKind,
@@ -17,7 +18,7 @@ import { type BreakerPlan, createBreaker } from './breaker.ts';
 import { createConversations } from './conversations.ts';
 import { type HealthPlan, untilUnhealthy } from './health.ts';
 import { differing, EMPTY_LISTING, kindsOf, readListing } from './listing.ts';
-import { GATEWAY_IDENTITY, gatewayClient, OwnCall } from './own-call.ts';
+import { type Asking, GATEWAY_IDENTITY, gatewayClient, OwnCall } from './own-call.ts';
 import type { HeaderParamsOf, Talk, Transport } from './talk.ts';
 
 export interface ConnectedBackend extends Omit<Backend, 'request'> {
@@ -32,6 +33,8 @@ export interface BackendOptions {
   readonly health: HealthPlan;
   readonly version: string;
   readonly log: Log;
+  /** Whom the conversation that lists is held for, where that makes a difference: the newest form of him. */
+  readonly identity?: () => Identity;
 }
 
 /** How long opening a conversation may take: a package runner may have to download the server first. */
@@ -52,7 +55,7 @@ export function createBackend(
   options: BackendOptions,
   connect: (headerParamsOf: HeaderParamsOf) => Transport,
 ): ConnectedBackend {
-  const { name, log } = options;
+  const { name, log, identity = () => GATEWAY_IDENTITY } = options;
   const own = gatewayClient(options.version);
   const closing = new AbortController();
   const settled = Promise.withResolvers<void>();
@@ -75,6 +78,10 @@ export function createBackend(
   startOver();
   const running = keepOpen();
 
+  function asking(): Asking {
+    return { client: own, identity: identity() };
+  }
+
   async function keepOpen(): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; ) {
       try {
@@ -86,7 +93,7 @@ export function createBackend(
         log.info('backend connected', { backend: name, revision: talk.hello.revision, tools: listing?.tools.length });
         waiting.resolve(talk);
         const watching = new AbortController();
-        const unhealthy = untilUnhealthy(name, talk, own, options.health, watching.signal);
+        const unhealthy = untilUnhealthy(name, talk, asking, options.health, watching.signal);
         const reason = await Promise.race([talk.ended, unhealthy, aborted(closing.signal)]);
         watching.abort();
         if (closing.signal.aborted) return;
@@ -112,9 +119,9 @@ export function createBackend(
 
   async function openHome(): Promise<Talk> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_TIMEOUT)]);
-    const talk = await transport.open({ client: own, identity: GATEWAY_IDENTITY, heard, home: true }, signal);
+    const talk = await transport.open({ client: own, identity: identity(), heard, home: true }, signal);
     try {
-      take(await readListing(name, talk, own, LIST_KINDS, signal));
+      take(await readListing(name, talk, asking(), LIST_KINDS, signal));
       for (const uri of subscriptions) await watchResource(talk, uri, 'resources/subscribe');
       return talk;
     } catch (error) {
@@ -147,7 +154,7 @@ export function createBackend(
           await readListing(
             name,
             home,
-            own,
+            asking(),
             asked,
             AbortSignal.any([closing.signal, AbortSignal.timeout(LIST_TIMEOUT)]),
           ),
@@ -187,7 +194,8 @@ export function createBackend(
     if (home) return home;
     if (state.kind === 'down') {
       retryNow.abort();
-      throw unavailable(state.error);
+      // A login may have been made since: whoever calls now has come back to use it.
+      if (!isOfCredential(state.error)) throw unavailable(state.error);
     }
     return await Promise.race([
       waiting.promise,
@@ -222,15 +230,19 @@ export function createBackend(
     method: 'resources/subscribe' | 'resources/unsubscribe',
   ): Promise<void> {
     if (talk.subscribe) return await talk.subscribe([...subscriptions]);
-    const call = new OwnCall(method, { uri }, GATEWAY_IDENTITY, own, AbortSignal.timeout(LIST_TIMEOUT));
+    const call = new OwnCall(method, { uri }, identity(), own, AbortSignal.timeout(LIST_TIMEOUT));
     const told = read(await talk.request(call, method, { uri }));
     if ('error' in told) throw new SallyError('call.unknown_resource', told.error.message, { data: { uri } });
   }
 
-  async function attempt(call: Call, method: string, params: Params): Promise<Answer> {
+  function attempt(call: Call, method: string, params: Params): Promise<Answer> {
+    return home && isShared(home) ? home.request(call, method, params) : attemptAlone(call, method, params);
+  }
+
+  /** In a conversation of the client's own, which the server may have forgotten. */
+  async function attemptAlone(call: Call, method: string, params: Params): Promise<Answer> {
     try {
-      const talk = home && isShared(home) ? home : await talkFor(call);
-      return await talk.request(call, method, params);
+      return await (await talkFor(call)).request(call, method, params);
     } catch (error) {
       if (codeOf(error) !== 'backend.session_lost') throw error;
       conversations.drop(call.client.key);
@@ -259,7 +271,7 @@ export function createBackend(
         if (call.cancelled) throw call.cancelled;
         const code = codeOf(error);
         if (bounded.late || code?.startsWith('fetch.') || code?.startsWith('workload.')) breaker.failed();
-        if (code?.startsWith('backend.') || code?.startsWith('call.')) throw error;
+        if (code?.startsWith('backend.') || code?.startsWith('call.') || isOfCredential(error)) throw error;
         throw unavailable(error);
       } finally {
         bounded.done();
@@ -305,6 +317,11 @@ export function createBackend(
 }
 
 const NO_PARAMS: readonly HeaderParam[] = [];
+
+/** The server is not to blame: we have no credential to show it. */
+function isOfCredential(error: unknown): boolean {
+  return codeOf(error)?.startsWith('outgoing.') ?? false;
+}
 
 function tripped(name: string): SallyError {
   return new SallyError('backend.unreachable', `the server ${name} failed too often and is left alone for a while`);

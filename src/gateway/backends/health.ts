@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SallyError } from '../../base/index.ts';
 import { META, MODERN_REVISION } from '../../mcp/index.ts';
-import { type Client, read } from '../call.ts';
-import { GATEWAY_IDENTITY, OwnCall } from './own-call.ts';
+import { read } from '../call.ts';
+import { type Asking, OwnCall } from './own-call.ts';
 import type { Talk } from './talk.ts';
 
 export interface HealthPlan {
@@ -20,7 +20,7 @@ export interface HealthPlan {
 export async function untilUnhealthy(
   name: string,
   talk: Talk,
-  client: Client,
+  asking: () => Asking,
   plan: HealthPlan,
   stop: AbortSignal,
 ): Promise<SallyError> {
@@ -29,7 +29,7 @@ export async function untilUnhealthy(
     await sleep(plan.interval, undefined, { signal: stop, ref: false }).catch(() => {});
     if (stop.aborted) return new SallyError('listener.draining', `${name} is not watched any more`);
     try {
-      await check(talk, client, AbortSignal.timeout(plan.timeout));
+      await check(talk, asking(), AbortSignal.timeout(plan.timeout));
       failures = 0;
     } catch (cause) {
       failures += 1;
@@ -42,7 +42,7 @@ export async function untilUnhealthy(
   }
 }
 
-async function check(talk: Talk, client: Client, signal: AbortSignal): Promise<void> {
+async function check(talk: Talk, { client, identity }: Asking, signal: AbortSignal): Promise<void> {
   const [method, params] =
     talk.hello.era === 'legacy'
       ? (['ping', {}] as const)
@@ -50,5 +50,5 @@ async function check(talk: Talk, client: Client, signal: AbortSignal): Promise<v
           'server/discover',
           { _meta: { [META.protocolVersion]: MODERN_REVISION, [META.clientCapabilities]: {} } },
         ] as const);
-  read(await talk.request(new OwnCall(method, params, GATEWAY_IDENTITY, client, signal), method, params));
+  read(await talk.request(new OwnCall(method, params, identity, client, signal), method, params));
 }

@@ -24,6 +24,8 @@ export interface LegacyHttpParts {
   readonly name: string;
   readonly poster: Poster;
   readonly log: Log;
+  /** The server takes nothing but POST. */
+  readonly postOnly: boolean;
 }
 
 /** A stream that breaks off is taken up again this often in a row before the call is given up. */
@@ -33,11 +35,13 @@ const GET_PAUSE = 5_000;
 
 /** Opens a conversation of a stateful revision over streamable HTTP: a session of our own for one client. */
 export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, signal: AbortSignal): Promise<Talk> {
-  const { client, identity, heard } = opening;
-  const { name, poster, log } = parts;
+  const { client, heard } = opening;
+  const { name, poster, log, postOnly } = parts;
   const ended = Promise.withResolvers<SallyError>();
   const closing = new AbortController();
   const questions = createQuestions();
+  // Whoever the conversation is for comes back with newer tokens, and the older ones end.
+  let { identity } = opening;
   let hello: ServerHello | undefined;
   let session: string | undefined;
   let nextId = 1;
@@ -62,6 +66,7 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
   }
 
   async function request(call: Call, method: string, params: Params): Promise<Answer> {
+    identity = call.identity;
     // The ids of a client that is alone in its session are unique in it, and the answer can go back as it comes.
     const own = !call.client.alone || call.client.key !== client.key;
     const id = own ? nextId++ : call.id;
@@ -89,7 +94,7 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
     }
     if (answer.status >= 300) throw isForgotten(answer) ? refuse(404) : refuse(answer.status);
     const text = answer.bytes.toString('utf8');
-    if (!own && isAnswerTo(text, id)) return { unread: answer.bytes, id };
+    if (!own && isAnswerTo(text, id)) return { unread: text, id };
     const message = understand(text, name);
     return pick(message, id, call) ?? Promise.reject(incomplete());
   }
@@ -108,7 +113,7 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
         const answer = message && pick(message, id, call);
         if (answer) return answer;
       }
-      if (lastEventId === undefined) break;
+      if (lastEventId === undefined || postOnly) break;
       await sleep(retry, undefined, { signal: closing.signal });
       if (call.cancelled) throw call.cancelled;
       const again = await poster.get(identity, { ...headers(), 'last-event-id': lastEventId }, closing.signal);
@@ -167,7 +172,7 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
 
   hello = await initialize(name, request, client, identity, signal);
   await poster.post(encodeCall(undefined, 'notifications/initialized', {}), identity, headers(), undefined);
-  if (opening.home) void keepListening();
+  if (opening.home && !postOnly) void keepListening();
 
   return {
     hello,
@@ -180,7 +185,7 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
     async close() {
       closing.abort();
       // A courtesy: a server that cannot be told will forget the session by itself.
-      if (session !== undefined) await poster.delete(identity, headers()).catch(() => {});
+      if (session !== undefined && !postOnly) await poster.delete(identity, headers()).catch(() => {});
       session = undefined;
     },
   };

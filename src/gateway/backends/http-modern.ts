@@ -38,10 +38,13 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
   const { name, poster, log } = parts;
   const closing = new AbortController();
   const { promise: ended } = Promise.withResolvers<SallyError>();
+  // Whoever the conversation is for comes back with newer tokens, and the older ones end.
+  let { identity } = opening;
   let listening: { stop(): void; readonly acknowledged: Promise<void> } | undefined;
   if (opening.home) listening = listen([]);
 
   async function send(call: Call, method: string, params: Params): Promise<Answer> {
+    identity = call.identity;
     const sent = forModernServer(call, params);
     const answer = await poster.post(
       encodeCall(call.id, method, sent, call),
@@ -53,9 +56,7 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
     if (mediaTypeOf(answer) !== 'application/json') throw refusalOf(name, answer.status);
     const text = answer.bytes.toString('utf8');
     if (answer.status >= 300) return refused(understandAnswer(answer.status, text, call), answer.status);
-    return isAnswerTo(text, call.id)
-      ? { unread: answer.bytes, id: call.id }
-      : understandAnswer(answer.status, text, call);
+    return isAnswerTo(text, call.id) ? { unread: text, id: call.id } : understandAnswer(answer.status, text, call);
   }
 
   async function sendInRounds(call: Call, method: string, params: Params): Promise<Answer> {
@@ -111,7 +112,7 @@ export function createModernHttp(hello: ServerHello, opening: Opening, parts: Mo
     };
     for (let opened = 0; !signal.aborted; opened++) {
       try {
-        const call = new OwnCall('subscriptions/listen', { notifications }, opening.identity, opening.client, signal);
+        const call = new OwnCall('subscriptions/listen', { notifications }, identity, opening.client, signal);
         const sent = forModernServer(call, call.params);
         const answer = await poster.post(
           encodeCall(call.id, call.method, sent),

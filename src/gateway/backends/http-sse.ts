@@ -22,7 +22,9 @@ export function createSseTransport(target: HttpTarget, { http, credential, log }
   return {
     shared: false,
     async open(opening, signal) {
-      const { client, identity, heard } = opening;
+      const { client, heard } = opening;
+      // Whoever the conversation is for comes back with newer tokens, and the older ones end.
+      let { identity } = opening;
       const closing = new AbortController();
       const answer = await poster.get(identity, {}, closing.signal);
       if (!answer.stream || answer.status >= 300) throw refusalOf(name, answer.status);
@@ -57,6 +59,7 @@ export function createSseTransport(target: HttpTarget, { http, credential, log }
           hello,
           ended: multiplex.ended,
           async request(call, method, params) {
+            identity = call.identity;
             const told = read(await multiplex.request(call, method, forLegacyServer(call, params)));
             return call.client.era === 'modern' ? forModernClient(told, method) : told;
           },
@@ -69,7 +72,7 @@ export function createSseTransport(target: HttpTarget, { http, credential, log }
         throw error;
       }
     },
-    close: () => http.close(),
+    close: async () => {}, // the line is not ours
   };
 }
 

@@ -8,21 +8,19 @@ export interface HttpTarget {
   readonly url: string;
   /** Fixed headers for this server, beside the credential. */
   readonly headers: Readonly<Record<string, string | Secret>>;
+  /** The server takes nothing but POST. */
+  readonly postOnly?: boolean;
 }
+
+type Headers = Readonly<Record<string, string>>;
 
 /** Posts messages to one server, with everything that each request to it carries. */
 export interface Poster {
-  post(
-    body: string,
-    identity: Identity,
-    headers: Readonly<Record<string, string>>,
-    call: Call | undefined,
-  ): Promise<HttpAnswer>;
-  get(identity: Identity, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpAnswer>;
-  delete(identity: Identity, headers: Readonly<Record<string, string>>): Promise<void>;
+  post(body: string, identity: Identity, headers: Headers, call: Call | undefined): Promise<HttpAnswer>;
+  get(identity: Identity, headers: Headers, signal: AbortSignal): Promise<HttpAnswer>;
+  delete(identity: Identity, headers: Headers): Promise<void>;
 }
 
-const FORGIVEN = new AbortController().signal;
 const POST_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
 export function createPoster(target: HttpTarget, http: HttpClient, credential: Credential): Poster {
@@ -31,51 +29,71 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
     Object.entries(target.headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   );
   const forPost = { ...fixed, ...POST_HEADERS };
-  const headersFor = async (identity: Identity, own: Readonly<Record<string, string>>, accept: object) => ({
-    ...accept,
-    ...(await credential(identity, FORGIVEN)),
-    ...own,
-  });
+
+  async function send(body: string, headers: Headers, call: Call | undefined): Promise<HttpAnswer> {
+    if (!call) return await http.request(url, { method: 'POST', headers, body });
+    let abort: ((reason: Error) => void) | undefined;
+    const forget = call.onCancel((reason) => abort?.(reason));
+    try {
+      return await http.request(url, {
+        method: 'POST',
+        headers,
+        body,
+        onStart: (stop) => {
+          abort = stop;
+          if (call.cancelled) stop(call.cancelled);
+        },
+      });
+    } finally {
+      forget();
+    }
+  }
+
+  function listen(headers: Headers, signal: AbortSignal): Promise<HttpAnswer> {
+    return http.request(url, {
+      method: 'GET',
+      headers,
+      onStart: (stop) => {
+        const onAbort = (): void => stop(new SallyError('fetch.unreachable', 'the stream is not needed any more'));
+        if (signal.aborted) onAbort();
+        else signal.addEventListener('abort', onAbort, { once: true });
+      },
+    });
+  }
 
   return {
     async post(body, identity, own, call) {
-      const headers = await headersFor(identity, own, forPost);
-      if (!call) return await http.request(url, { method: 'POST', headers, body });
-      let abort: ((reason: Error) => void) | undefined;
-      const forget = call.onCancel((reason) => abort?.(reason));
-      try {
-        return await http.request(url, {
-          method: 'POST',
-          headers,
-          body,
-          onStart: (stop) => {
-            abort = stop;
-            if (call.cancelled) stop(call.cancelled);
-          },
-        });
-      } finally {
-        forget();
-      }
+      const given = credential.headers(identity);
+      const shown = given instanceof Promise ? await given : given;
+      const answer = await send(body, joined(forPost, shown, own), call);
+      if (answer.status !== 401 || !credential.renew) return answer;
+      // Who is refused was not served: sending it again repeats nothing.
+      const renewed = await credential.renew(identity, shown);
+      return renewed ? await send(body, joined(forPost, renewed, own), call) : answer;
     },
 
     async get(identity, own, signal) {
-      const headers = await headersFor(identity, own, { ...fixed, accept: 'text/event-stream' });
-      return await http.request(url, {
-        method: 'GET',
-        headers,
-        onStart: (stop) => {
-          const onAbort = (): void => stop(new SallyError('fetch.unreachable', 'the stream is not needed any more'));
-          if (signal.aborted) onAbort();
-          else signal.addEventListener('abort', onAbort, { once: true });
-        },
-      });
+      const always = { ...fixed, accept: 'text/event-stream' };
+      const shown = await credential.headers(identity);
+      const answer = await listen(joined(always, shown, own), signal);
+      if (answer.status !== 401 || !credential.renew) return answer;
+      const renewed = await credential.renew(identity, shown);
+      return renewed ? await listen(joined(always, renewed, own), signal) : answer;
     },
 
     async delete(identity, own) {
-      const headers = await headersFor(identity, own, fixed);
+      const headers = joined(fixed, await credential.headers(identity), own);
       await http.request(url, { method: 'DELETE', headers });
     },
   };
+}
+
+/** Later ones win. Loops are several times as fast as spreading for what is done with each call. */
+function joined(always: Headers, credential: Headers, own: Headers): Headers {
+  const all: Record<string, string> = { ...always };
+  for (const name in credential) all[name] = credential[name] ?? '';
+  for (const name in own) all[name] = own[name] ?? '';
+  return all;
 }
 
 export function mediaTypeOf(answer: HttpAnswer): string {

@@ -50,10 +50,14 @@ export function createHttpTransport(target: HttpTarget, parts: HttpParts): Trans
       }
       if (parts.pin === MODERN_REVISION)
         throw new SallyError('backend.protocol', `${name} does not speak MCP ${MODERN_REVISION}`);
-      const talk = await openLegacyHttp(opening, { name, poster, log: parts.log }, signal);
+      const talk = await openLegacyHttp(
+        opening,
+        { name, poster, log: parts.log, postOnly: target.postOnly === true },
+        signal,
+      );
       era = 'legacy';
       return talk;
     },
-    close: () => parts.http.close(),
+    close: async () => {}, // the line is not ours
   };
 }

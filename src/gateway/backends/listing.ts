@@ -1,8 +1,7 @@
 import { SallyError } from '../../base/index.ts';
 import { headerParamsOf, isObject, type Params } from '../../mcp/index.ts';
-import type { Client } from '../call.ts';
 import { type Item, LIST_KINDS, type Listing, type ListKind, read, type ServerHello } from '../call.ts';
-import { GATEWAY_IDENTITY, OwnCall } from './own-call.ts';
+import { type Asking, OwnCall } from './own-call.ts';
 import type { Talk } from './talk.ts';
 
 /** How each kind is asked for, which capability promises it, and which field names an entry. */
@@ -34,13 +33,13 @@ export const EMPTY_LISTING: Listing = { tools: [], resources: [], templates: [],
 export async function readListing(
   name: string,
   talk: Talk,
-  client: Client,
+  asking: Asking,
   kinds: readonly ListKind[],
   signal: AbortSignal,
 ): Promise<Partial<Listing>> {
   const lists = await Promise.all(
     kinds.map(
-      async (kind): Promise<[ListKind, readonly Item[]]> => [kind, await readList(name, talk, client, kind, signal)],
+      async (kind): Promise<[ListKind, readonly Item[]]> => [kind, await readList(name, talk, asking, kind, signal)],
     ),
   );
   return Object.fromEntries(lists);
@@ -49,7 +48,7 @@ export async function readListing(
 async function readList(
   name: string,
   talk: Talk,
-  client: Client,
+  asking: Asking,
   kind: ListKind,
   signal: AbortSignal,
 ): Promise<readonly Item[]> {
@@ -60,9 +59,8 @@ async function readList(
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && items.length < MAX_ITEMS && length < MAX_LENGTH; page++) {
     const params: Params = cursor === undefined ? {} : { cursor };
-    const told = read(
-      await talk.request(new OwnCall(method, params, GATEWAY_IDENTITY, client, signal), method, params),
-    );
+    const call = new OwnCall(method, params, asking.identity, asking.client, signal);
+    const told = read(await talk.request(call, method, params));
     if ('error' in told) {
       // Resources without templates: the method is not there, and that is fine.
       if (told.error.code === -32601) return items;

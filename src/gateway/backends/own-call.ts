@@ -21,6 +21,12 @@ export function gatewayClient(version: string): Client {
   };
 }
 
+/** On whose behalf the gateway asks something by itself. */
+export interface Asking {
+  readonly client: Client;
+  readonly identity: Identity;
+}
+
 /** A request of the gateway itself, which ends with its signal. */
 export class OwnCall implements Call {
   static #next = 1;

@@ -1,26 +1,16 @@
-import { createHttpClient } from '../../base/http/index.ts';
-import type { Log, SallyError } from '../../base/index.ts';
-import { type BackendPlan, keyOf, type WorkloadKey } from '../../plan/index.ts';
-import type { Backend, Credential } from '../call.ts';
+import { type BackendPlan, keyOf } from '../../plan/index.ts';
+import type { BackendSource, Credential } from '../call.ts';
 import { type ConnectedBackend, createBackend } from './backend.ts';
-import { createHttpTransport } from './http.ts';
-import { createSseTransport } from './http-sse.ts';
-import { createStdioTransport, type ProcessListener } from './stdio.ts';
-import type { HeaderParamsOf, Transport } from './talk.ts';
-import { untilListening } from './until-listening.ts';
+import { type LineParts, openLine } from './line.ts';
+import { createPersonal } from './personal.ts';
 
-/** Starts the process that a plan names. */
-export type StartWorkload = (workload: WorkloadKey, listener: ProcessListener) => { close(): Promise<void> };
-
-export interface PoolParts {
-  readonly startWorkload: StartWorkload;
+export interface PoolParts extends LineParts {
   readonly version: string;
-  readonly log: Log;
 }
 
-/** A backend in use. Releasing it closes the connection once nobody else uses it. */
+/** A backend in use. Releasing it closes the connections once nobody else uses it. */
 export interface Lease {
-  readonly backend: Backend;
+  readonly source: BackendSource;
   release(): Promise<void>;
 }
 
@@ -29,39 +19,55 @@ export interface Lease {
  * not change connected, listed and warm, and only those that nobody wants any more are closed.
  */
 export interface BackendPool {
-  lease(plan: BackendPlan, credential: Credential): Lease;
+  /** `scope` names who keeps the logins that a personal credential is made of: connections are not shared beyond it. */
+  lease(plan: BackendPlan, credential: Credential, scope?: string): Lease;
+  close(): Promise<void>;
+}
+
+/** The connections to one server, by whomever they are used. */
+interface Connections {
+  source(timeout: number): BackendSource;
   close(): Promise<void>;
 }
 
 interface Entry {
-  readonly backend: ConnectedBackend;
+  readonly connections: Connections;
+  readonly credential: Renewable;
   users: number;
+}
+
+/** The credential of connections that outlive the gateway which made it: that of the newest gateway counts. */
+interface Renewable extends Credential {
+  become(newest: Credential): void;
 }
 
 export function createBackendPool(parts: PoolParts): BackendPool {
   const entries = new Map<string, Entry>();
 
+  function create(plan: BackendPlan, first: Credential): Entry {
+    const credential = renewable(first);
+    return { connections: open(plan, credential, parts), credential, users: 0 };
+  }
+
   return {
-    lease(plan, credential) {
+    lease(plan, credential, scope) {
       // How patient a user of the connection is does not make it another connection.
       const { timeout, breaker, health, ...connection } = plan;
-      const key = keyOf(connection);
-      const entry = entries.get(key) ?? { backend: open(plan, credential, parts), users: 0 };
+      const key = keyOf(credential.personal ? [connection, scope] : [connection]);
+      const entry = entries.get(key) ?? create(plan, credential);
       entries.set(key, entry);
+      entry.credential.become(credential);
       entry.users += 1;
       let released = false;
       return {
-        backend: {
-          ...entry.backend,
-          request: (call, method, params) => entry.backend.request(call, method, params, timeout),
-        },
+        source: entry.connections.source(timeout),
         async release() {
           if (released) return;
           released = true;
           entry.users -= 1;
           if (entry.users > 0) return;
           entries.delete(key);
-          await entry.backend.close();
+          await entry.connections.close();
         },
       };
     },
@@ -69,73 +75,52 @@ export function createBackendPool(parts: PoolParts): BackendPool {
     async close() {
       const open = [...entries.values()];
       entries.clear();
-      await Promise.all(open.map(({ backend }) => backend.close()));
+      await Promise.all(open.map(({ connections }) => connections.close()));
     },
   };
 }
 
-function open(plan: BackendPlan, credential: Credential, parts: PoolParts): ConnectedBackend {
+function open(plan: BackendPlan, credential: Credential, parts: PoolParts): Connections {
   const { name, breaker, health } = plan;
   const { version, log } = parts;
-  return createBackend({ name, breaker, health, version, log }, (headerParamsOf) =>
-    connect(plan, credential, parts, headerParamsOf),
-  );
-}
-
-function connect(
-  plan: BackendPlan,
-  credential: Credential,
-  parts: PoolParts,
-  headerParamsOf: HeaderParamsOf,
-): Transport {
-  const { name, target, revision: pin } = plan;
-  const { log } = parts;
-  if (target.kind === 'stdio') {
-    const { workload, shared } = target;
-    return createStdioTransport({ name, pin, shared, start: (listener) => parts.startWorkload(workload, listener) });
-  }
-  const http = createHttpClient({ range: target.addresses, ...(target.ca === undefined ? {} : { ca: target.ca }) });
-  const transport =
-    target.kind === 'sse'
-      ? createSseTransport({ ...target, name }, { http, credential, log })
-      : createHttpTransport({ ...target, name }, { http, credential, pin, log, headerParamsOf });
-  return target.workload === undefined ? transport : withProcess(transport, target.url, name, target.workload, parts);
-}
-
-/** A server of ours that speaks HTTP: the process starts with the transport and ends with it, and a conversation ends with the process. */
-function withProcess(
-  transport: Transport,
-  url: string,
-  name: string,
-  workload: WorkloadKey,
-  parts: PoolParts,
-): Transport {
-  let failure: SallyError | undefined;
-  let stopped = Promise.withResolvers<SallyError>();
-  let mask = (text: string, length?: number): string => text.slice(0, length);
-  const process = parts.startWorkload(workload, {
-    started: (_send, masked) => {
-      failure = undefined;
-      mask = masked;
-    },
-    line: (line) => parts.log.debug('server says', { server: name, line: mask(line, 2_000) }),
-    stopped: (error) => {
-      failure = error;
-      stopped.resolve(error);
-      stopped = Promise.withResolvers();
-    },
-  });
+  const options = { name, breaker, health, version, log };
+  const line = openLine(plan, credential, parts);
+  const connections = credential.personal
+    ? createPersonal(name, (identity) => createBackend({ ...options, identity }, line.transport))
+    : createCommon(createBackend(options, line.transport));
   return {
-    shared: transport.shared,
-    async open(opening, signal) {
-      const { promise: gone } = stopped;
-      await untilListening(new URL(url), signal, () => failure);
-      const talk = await transport.open(opening, signal);
-      return { ...talk, ended: Promise.race([talk.ended, gone]) };
-    },
+    source: connections.source,
     async close() {
-      await transport.close();
-      await process.close();
+      await connections.close();
+      await line.close();
     },
+  };
+}
+
+function renewable(first: Credential): Renewable {
+  let current = first;
+  return {
+    personal: first.personal,
+    headers: (identity) => current.headers(identity),
+    renew: async (identity, refused) => await current.renew?.(identity, refused),
+    become(newest) {
+      current = newest;
+    },
+  };
+}
+
+/** One connection for everybody. */
+function createCommon(backend: ConnectedBackend): Connections {
+  return {
+    source: (timeout) => ({
+      name: backend.name,
+      personal: false,
+      lease: () => ({
+        backend: { ...backend, request: (call, method, params) => backend.request(call, method, params, timeout) },
+        seen() {},
+        release() {},
+      }),
+    }),
+    close: () => backend.close(),
   };
 }

@@ -5,6 +5,7 @@ import {
   headerNameOf,
   isLoggingLevel,
   isObject,
+  type LoggingLevel,
   META,
   MODERN_REVISION,
   metaOf,
@@ -40,16 +41,29 @@ export function readEnvelope(method: string, params: Params, headers: IncomingHt
   const logLevel = meta[META.logLevel];
   if (logLevel !== undefined && !isLoggingLevel(logLevel)) throw missing(META.logLevel);
   const info = meta[META.clientInfo];
-  return {
-    era: 'modern',
-    revision: version,
-    capabilities,
-    info: isObject(info) ? info : undefined,
-    // Requests of one caller that declare the same share a conversation with a server that needs one.
-    key: `${principalOf(identity)} ${fingerprint(capabilities)}`,
-    alone: false,
-    logLevel,
-  };
+  return new ModernClient(identity, capabilities, isObject(info) ? info : undefined, logLevel);
+}
+
+class ModernClient implements Client {
+  readonly era = 'modern';
+  readonly revision = MODERN_REVISION;
+  readonly alone = false;
+  readonly capabilities: Params;
+  readonly info: Params | undefined;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly #identity: Identity;
+
+  constructor(identity: Identity, capabilities: Params, info: Params | undefined, logLevel: LoggingLevel | undefined) {
+    this.#identity = identity;
+    this.capabilities = capabilities;
+    this.info = info;
+    this.logLevel = logLevel;
+  }
+
+  /** Requests of one caller that declare the same share a conversation with a server that needs one. */
+  get key(): string {
+    return `${principalOf(this.#identity)} ${fingerprint(this.capabilities)}`;
+  }
 }
 
 function requireHeader(headers: IncomingHttpHeaders, name: string, expected: string): void {

@@ -1,5 +1,5 @@
 import type { Params } from '../../mcp/index.ts';
-import type { Answer, Call, Client, ListKind } from '../call.ts';
+import type { Answer, Call, Client, Identity, ListKind } from '../call.ts';
 
 /** What every server says about itself first, before it is put into the words of an era. */
 export interface Greeting {
@@ -27,4 +27,9 @@ export interface Hub {
   forget(key: string): void;
   /** Runs the listener when these servers are given up for others. Gives a function that forgets it. */
   onClose(listener: () => void): () => void;
+}
+
+/** The servers behind an endpoint, as each caller sees them. */
+export interface Hubs {
+  of(identity: Identity): Hub;
 }

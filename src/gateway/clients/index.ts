@@ -4,7 +4,7 @@
  */
 export { postBatch } from './batch.ts';
 export { isModern } from './envelope.ts';
-export type { Greeting, Hub, HubEvents } from './hub.ts';
+export type { Greeting, Hub, HubEvents, Hubs } from './hub.ts';
 export { type Answering, createLegacy, type Incoming, type Legacy } from './legacy.ts';
 export { createModern } from './modern.ts';
 export { createOldSse, type OldClients } from './old-sse.ts';

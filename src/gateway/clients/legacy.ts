@@ -14,11 +14,11 @@ import {
   type RpcMessage,
   type RpcRequest,
 } from '../../mcp/index.ts';
-import { type Answer, type Client, type Identity, principalOf } from '../call.ts';
-import type { Hub } from './hub.ts';
+import { type Answer, type Client, type Identity, ownerOf, principalOf } from '../call.ts';
+import type { Hubs } from './hub.ts';
 import { LegacyChannel } from './legacy-channel.ts';
 import { LiveCall } from './live-call.ts';
-import { failure, writeAnswer, writeEvent } from './reply.ts';
+import { failure, needsStatus, writeAnswer, writeEvent } from './reply.ts';
 import type { Session } from './session.ts';
 import type { Sessions } from './sessions.ts';
 import type { Sink } from './stream.ts';
@@ -26,7 +26,7 @@ import type { Sink } from './stream.ts';
 /** The answer to an HTTP request, as the listener makes it. */
 export interface Answering extends Sink {
   readonly streaming: boolean;
-  json(status: number, body: string | Uint8Array, headers?: Readonly<Record<string, string>>): void;
+  json(status: number, body: string, headers?: Readonly<Record<string, string>>): void;
   empty(status: number, headers?: Readonly<Record<string, string>>): void;
 }
 
@@ -37,7 +37,7 @@ export interface Incoming {
 }
 
 export interface ClientParts {
-  readonly hub: Hub;
+  readonly hubs: Hubs;
   readonly sessions: Sessions;
 }
 
@@ -48,7 +48,7 @@ export interface Legacy {
   delete(incoming: Incoming): void;
 }
 
-export function createLegacy({ hub, sessions }: ClientParts): Legacy {
+export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
   return {
     async post(incoming, message, raw) {
       checkRevision(incoming.headers);
@@ -56,7 +56,7 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
       const session = sessionOf(incoming);
       if (!isRequest(message)) {
         if (isResponse(message)) session?.answer(message);
-        else notice(session, message.method, message.params ?? {});
+        else notice(incoming.identity, session, message.method, message.params ?? {});
         return incoming.outlet.empty(202);
       }
       if (session) return await inSession(incoming, session, message, raw);
@@ -80,14 +80,18 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
 
   function sessionOf({ headers, identity }: Incoming): Session | undefined {
     const id = headers['mcp-session-id'];
-    return typeof id === 'string' ? sessions.find(id, principalOf(identity)) : undefined;
+    if (typeof id !== 'string') return undefined;
+    const session = sessions.find(id, principalOf(identity));
+    session.owner = ownerOf(identity); // after a new login the same session goes on, with what that login may use
+    return session;
   }
 
   async function initialize({ identity, outlet }: Incoming, { id, params = {} }: RpcRequest): Promise<void> {
     const revision = agreeOnRevision(params.protocolVersion);
-    const greeting = await hub.greeting();
+    const greeting = await hubs.of(identity).greeting();
     const session = sessions.open({
       principal: principalOf(identity),
+      owner: ownerOf(identity),
       revision,
       capabilities: isObject(params.capabilities) ? params.capabilities : {},
       info: isObject(params.clientInfo) ? params.clientInfo : undefined,
@@ -96,10 +100,10 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
     outlet.json(200, JSON.stringify({ jsonrpc: '2.0', id, result }), { 'mcp-session-id': session.id });
   }
 
-  function notice(session: Session | undefined, method: string, params: Params): void {
+  function notice(identity: Identity, session: Session | undefined, method: string, params: Params): void {
     if (!session) return;
     if (method === 'notifications/cancelled') session.cancel(params.requestId);
-    else hub.notice(session, method, params);
+    else hubs.of(identity).notice(session, method, params);
   }
 
   async function inSession(
@@ -112,9 +116,17 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
     const channel = new LegacyChannel(call, session, outlet);
     call.channel = channel;
     session.begin(call);
-    const answer = await answerIn(session, call).catch((thrown: unknown) => failure(thrown));
+    let answer: Answer;
+    let refusal: unknown;
+    try {
+      answer = await answerIn(session, call);
+    } catch (thrown) {
+      answer = failure(thrown);
+      if (needsStatus(thrown) && !outlet.streaming && !channel.stream) refusal = thrown;
+    }
     session.finish(call);
     channel.done();
+    if (refusal !== undefined && !call.cancelled) throw refusal;
     if (call.cancelled) {
       // A cancelled request gets no response; the stream of its POST ends all the same.
       channel.stream?.end();
@@ -130,6 +142,7 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
 
   async function answerIn(session: Session, call: LiveCall): Promise<Answer> {
     const { uri, level } = call.params;
+    const hub = hubs.of(call.identity);
     switch (call.method) {
       case 'ping':
         return EMPTY;
@@ -161,7 +174,15 @@ export function createLegacy({ hub, sessions }: ClientParts): Legacy {
     const call = toCall(request, raw, identity, strangerOf(identity));
     outlet.onClose(() => call.cancel('the client went away'));
     const answer =
-      request.method === 'ping' ? EMPTY : await hub.answer(call).catch((thrown: unknown) => failure(thrown));
+      request.method === 'ping'
+        ? EMPTY
+        : await hubs
+            .of(identity)
+            .answer(call)
+            .catch((thrown: unknown) => {
+              if (needsStatus(thrown) && !call.cancelled) throw thrown;
+              return failure(thrown);
+            });
     const { status, body } = writeAnswer(call.id, answer, 'legacy');
     outlet.json(status, body);
   }

@@ -52,7 +52,8 @@ export class LiveCall implements Call {
     this.#listeners ??= [];
     this.#listeners.push(listener);
     return () => {
-      this.#listeners = this.#listeners?.filter((other) => other !== listener);
+      const at = this.#listeners?.indexOf(listener) ?? -1;
+      if (at !== -1) this.#listeners?.splice(at, 1);
     };
   }
 

@@ -19,7 +19,8 @@ export class ModernChannel implements Channel {
   readonly #call: LiveCall;
   readonly #parking: Parking;
   readonly #serverInfo: Params;
-  readonly #questions = new Map<string, Open>();
+  /** Made with the first question: most calls ask none. */
+  #questions: Map<string, Open> | undefined;
   #outlet: Answering | undefined;
   #gathering: NodeJS.Timeout | undefined;
   #answer: Answer | undefined;
@@ -47,10 +48,12 @@ export class ModernChannel implements Channel {
     const { method, params, withdrawn } = question;
     const lacking = lackingFor(this.#call.client, method, params);
     if (lacking) return this.#refuse(method, lacking);
-    const key = this.#keyFor(question);
+    this.#questions ??= new Map();
+    const questions = this.#questions;
+    const key = this.#keyFor(question, questions);
     return new Promise((resolve, reject) => {
       const drop = (reason: Error): void => {
-        this.#questions.delete(key);
+        questions.delete(key);
         forget();
         reject(reason);
       };
@@ -60,7 +63,7 @@ export class ModernChannel implements Channel {
         forget();
         resolve(answer);
       };
-      this.#questions.set(key, { ...question, resolve: done });
+      questions.set(key, { ...question, resolve: done });
       this.#gathering ??= setTimeout(() => this.#putQuestions(), GATHER);
     });
   }
@@ -80,9 +83,9 @@ export class ModernChannel implements Channel {
   }
 
   /** The server's own name for the question, so that people who read along can follow it. */
-  #keyFor({ id }: Question): string {
+  #keyFor({ id }: Question, questions: ReadonlyMap<string, Open>): string {
     const key = String(id);
-    return this.#questions.has(key) ? `${key}-${this.#nextKey++}` : key;
+    return questions.has(key) ? `${key}-${this.#nextKey++}` : key;
   }
 
   /** The call has its answer. If the client is away, being asked something, it gets it when it comes back. */
@@ -104,16 +107,18 @@ export class ModernChannel implements Channel {
       this.finish(this.#answer);
       return;
     }
+    const questions = this.#questions;
+    if (!questions) return;
     const responses = retry.params.inputResponses;
     if (typeof responses === 'object' && responses !== null) {
-      for (const [key, question] of [...this.#questions]) {
+      for (const [key, question] of [...questions]) {
         const response: unknown = Object.hasOwn(responses, key) ? (responses as Params)[key] : undefined;
         if (typeof response !== 'object' || response === null) continue;
-        this.#questions.delete(key);
+        questions.delete(key);
         question.resolve({ result: response as Params });
       }
     }
-    if (this.#questions.size > 0) this.#putQuestions();
+    if (questions.size > 0) this.#putQuestions();
   }
 
   #take(outlet: Answering): void {
@@ -129,9 +134,10 @@ export class ModernChannel implements Channel {
   #putQuestions(): void {
     this.#gathering = undefined;
     const outlet = this.#outlet;
-    if (!outlet || this.#questions.size === 0) return;
+    const questions = this.#questions;
+    if (!outlet || !questions || questions.size === 0) return;
     const inputRequests = Object.fromEntries(
-      [...this.#questions].map(([key, { method, params }]) => [key, { method, params }]),
+      [...questions].map(([key, { method, params }]) => [key, { method, params }]),
     );
     let requestState: string;
     try {

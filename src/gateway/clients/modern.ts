@@ -10,16 +10,16 @@ import {
 } from '../../mcp/index.ts';
 import type { Answer, Told } from '../call.ts';
 import { paramHeadersOf, readEnvelope } from './envelope.ts';
-import type { Greeting, Hub } from './hub.ts';
+import type { Greeting, Hubs } from './hub.ts';
 import type { Incoming } from './legacy.ts';
 import { listen } from './listen.ts';
 import { LiveCall } from './live-call.ts';
 import { ModernChannel } from './modern-channel.ts';
 import type { Parking } from './parking.ts';
-import { failure } from './reply.ts';
+import { failure, needsStatus } from './reply.ts';
 
 export interface ModernParts {
-  readonly hub: Hub;
+  readonly hubs: Hubs;
   readonly parking: Parking;
   readonly serverInfo: Params;
 }
@@ -31,7 +31,7 @@ const REMOVED = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/su
 const LIST_TTL = 5_000;
 
 /** Clients of the stateless revision: every request carries all there is to know about its sender. */
-export function createModern({ hub, parking, serverInfo }: ModernParts) {
+export function createModern({ hubs, parking, serverInfo }: ModernParts) {
   return async function post(incoming: Incoming, message: RpcMessage, raw: RawParams | undefined): Promise<void> {
     const { headers, identity, outlet } = incoming;
     if (!isRequest(message)) return outlet.empty(202);
@@ -45,13 +45,20 @@ export function createModern({ hub, parking, serverInfo }: ModernParts) {
 
     const channel = new ModernChannel(call, outlet, parking, serverInfo);
     call.channel = channel;
-    if (method === 'subscriptions/listen') return await listen(call, hub, outlet, serverInfo);
-    const answer = await answerTo(call).catch((thrown: unknown) => failure(thrown));
+    if (method === 'subscriptions/listen') return await listen(call, hubs.of(identity), outlet, serverInfo);
+    let answer: Answer;
+    try {
+      answer = await answerTo(call);
+    } catch (thrown) {
+      if (needsStatus(thrown) && outlet.open && !outlet.streaming && !call.cancelled) throw thrown;
+      answer = failure(thrown);
+    }
     if (!call.cancelled) channel.finish(answer);
     else if (outlet.open) outlet.end();
   };
 
   async function answerTo(call: LiveCall): Promise<Answer> {
+    const hub = hubs.of(call.identity);
     if (call.method === 'server/discover') return complete(discovery(await hub.greeting()), serverInfo);
     const answer = await hub.answer(call);
     return 'unread' in answer ? answer : complete(answer, serverInfo, call.method);

@@ -1,12 +1,13 @@
+import { codeOf } from '../../base/index.ts';
 import { type Era, errorResponse, type RequestId, toRpcError } from '../../mcp/index.ts';
 import { type Answer, read } from '../call.ts';
 
 export interface Written {
   readonly status: number;
-  readonly body: string | Uint8Array;
+  readonly body: string;
 }
 
-/** An answer as the body of an HTTP response. Bytes that nobody had to look into go out as they came. */
+/** An answer as the body of an HTTP response. Text that nobody had to look into goes out as it came. */
 export function writeAnswer(id: RequestId, answer: Answer, era: Era): Written {
   if ('unread' in answer && answer.id === id) return { status: 200, body: answer.unread };
   const told = read(answer);
@@ -17,8 +18,7 @@ export function writeAnswer(id: RequestId, answer: Answer, era: Era): Written {
 
 /** An answer as the last event of a stream, where there is no status left to set. */
 export function writeEvent(id: RequestId, answer: Answer): string {
-  const { body } = writeAnswer(id, answer, 'legacy');
-  return typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+  return writeAnswer(id, answer, 'legacy').body;
 }
 
 /** What was thrown while a request was handled is an answer too. */
@@ -31,4 +31,10 @@ function statusOf(code: number, era: Era): number {
   if (era === 'legacy') return 200;
   if (code === -32601) return 404;
   return code === -32020 || code === -32021 || code === -32022 ? 400 : 200;
+}
+
+/** Whether this is told by the status of the HTTP answer, as long as that is still to be said: a client reacts to it by itself. */
+export function needsStatus(thrown: unknown): boolean {
+  const code = codeOf(thrown);
+  return code === 'outgoing.login_needed' || code === 'outgoing.unavailable' || code === 'storage.unavailable';
 }

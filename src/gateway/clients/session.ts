@@ -12,6 +12,8 @@ const MAX_ENDED = 4;
 export interface SessionFields {
   readonly id: string;
   readonly principal: string;
+  /** The login it is used with. */
+  readonly owner: string;
   readonly revision: string;
   readonly capabilities: Params;
   readonly info: Params | undefined;
@@ -23,6 +25,7 @@ export class Session implements Client {
   readonly alone = true;
   readonly id: string;
   readonly principal: string;
+  owner: string;
   readonly revision: string;
   readonly capabilities: Params;
   readonly info: Params | undefined;
@@ -38,6 +41,7 @@ export class Session implements Client {
   constructor(fields: SessionFields) {
     this.id = fields.id;
     this.principal = fields.principal;
+    this.owner = fields.owner;
     this.revision = fields.revision;
     this.capabilities = fields.capabilities;
     this.info = fields.info;

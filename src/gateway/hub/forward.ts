@@ -63,10 +63,7 @@ export function createForward(sealer: Sealer, now: () => number): Forward {
 
 /** A quick look that never misses: only an answer with these letters in it can ask for input. */
 function mayAsk(answer: Answer): boolean {
-  if ('unread' in answer)
-    return Buffer.from(answer.unread.buffer, answer.unread.byteOffset, answer.unread.byteLength).includes(
-      'input_required',
-    );
+  if ('unread' in answer) return answer.unread.includes('input_required');
   return 'result' in answer && answer.result.resultType === 'input_required';
 }
 

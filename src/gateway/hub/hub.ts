@@ -4,6 +4,7 @@ import type { AggregationPlan } from '../../plan/index.ts';
 import type { Answer, Backend, Call, Client, ListKind } from '../call.ts';
 import { createForward } from './forward.ts';
 import type { Greeting } from './greeting.ts';
+import { type Logins, withLogin } from './login.ts';
 import { createMany } from './many.ts';
 import { createSingle } from './single.ts';
 
@@ -16,6 +17,8 @@ export interface HubParts {
   readonly version: string;
   readonly log: Log;
   readonly sealer: Sealer;
+  /** Where users connect accounts that a server needs, if there is such a place. */
+  readonly logins?: Logins;
 }
 
 export interface HubEvents {
@@ -29,7 +32,7 @@ export interface Members {
   greeting(): Greeting;
   answer(call: Call): Promise<Answer>;
   /** The backend that has a resource. */
-  ownerOf(uri: string): Backend;
+  ownerOf(uri: string): Backend | Promise<Backend>;
   /** What the backends list has changed. */
   changed(): void;
 }
@@ -44,6 +47,8 @@ export interface Hub {
   watch(events: HubEvents): () => void;
   forget(key: string): void;
   onClose(listener: () => void): () => void;
+  /** Somebody waits for news, though he may not have called for long. */
+  readonly watched: boolean;
   /** Nobody new comes: those who only listen are sent away. */
   retire(): void;
   close(): void;
@@ -52,19 +57,22 @@ export interface Hub {
 /** A client that connects before the servers do waits this long for them, in milliseconds. */
 const PATIENCE = 5_000;
 
-export function createHub(plan: HubPlan, backends: readonly Backend[], parts: HubParts): Hub {
-  const forward = createForward(parts.sealer, Date.now);
+/** `personal` names the backends that see a credential of the user. */
+export function createHub(
+  plan: HubPlan,
+  backends: readonly Backend[],
+  parts: HubParts,
+  personal: ReadonlySet<string> = new Set(),
+): Hub {
+  const forward = withLogin(createForward(parts.sealer, Date.now), parts.logins);
   const [only] = backends;
   const members =
     plan.aggregation.kind === 'single' && only
-      ? createSingle(only, forward, parts.version)
-      : createMany(
-          plan.name,
-          backends,
-          plan.aggregation.kind === 'many' ? plan.aggregation : undefined,
-          forward,
-          parts,
-        );
+      ? createSingle(only, forward, parts.version, plan.aggregation.tools)
+      : createMany(plan.name, backends, plan.aggregation.kind === 'many' ? plan.aggregation : undefined, forward, {
+          ...parts,
+          personal,
+        });
   const watchers = new Set<HubEvents>();
   const closing = new Set<() => void>();
   const subscriptions = new Map<string, { readonly backend: Backend; users: number }>();
@@ -98,12 +106,13 @@ export function createHub(plan: HubPlan, backends: readonly Backend[], parts: Hu
         for (const backend of backends) backend.notify(client, method, params);
     },
     async subscribe(uri) {
+      const backend = await members.ownerOf(uri);
       const known = subscriptions.get(uri);
       if (known) {
         known.users += 1;
         return;
       }
-      const entry = { backend: members.ownerOf(uri), users: 1 };
+      const entry = { backend, users: 1 };
       subscriptions.set(uri, entry);
       try {
         await entry.backend.subscribe(uri);
@@ -132,6 +141,9 @@ export function createHub(plan: HubPlan, backends: readonly Backend[], parts: Hu
     onClose(listener) {
       closing.add(listener);
       return () => closing.delete(listener);
+    },
+    get watched() {
+      return closing.size > 0 || subscriptions.size > 0;
     },
     retire() {
       for (const listener of closing) listener();

@@ -2,6 +2,7 @@ import { type Log, SallyError } from '../../base/index.ts';
 import { isObject, type Params } from '../../mcp/index.ts';
 import type { AggregationPlan } from '../../plan/index.ts';
 import type { Answer, Backend, Call, Item, ListKind } from '../call.ts';
+import { connected, createConnectTools } from './connect-tool.ts';
 import type { Forward } from './forward.ts';
 import { greetingOfAll } from './greeting.ts';
 import { type Members, unknownResource } from './hub.ts';
@@ -23,6 +24,8 @@ const DEFAULT_PLAN: Many = {
 export interface ManyParts {
   readonly version: string;
   readonly log: Log;
+  /** Names of the backends that see a credential of the user. */
+  readonly personal: ReadonlySet<string>;
 }
 
 const LISTS: Readonly<Record<string, { readonly kind: ListKind; readonly field: string; readonly key: string }>> = {
@@ -40,6 +43,7 @@ export function createMany(
   forward: Forward,
   parts: ManyParts,
 ): Members {
+  const connectTools = createConnectTools(backends, parts.personal, plan);
   let view: View | undefined;
   // Counted from the start: a server that hangs delays the first lists once, and nobody's after that.
   const enough = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
@@ -51,9 +55,18 @@ export function createMany(
     return view;
   }
 
-  function ownerOf(uri: string): Backend {
-    const { resources, templates } = current();
-    const owner = resources.get(uri) ?? templates.find(({ matches }) => matches(uri))?.backend;
+  /** The servers of somebody who calls for the first time here are still being asked what they offer. */
+  async function found<T>(look: (view: View) => T | undefined): Promise<T | undefined> {
+    const known = look(current());
+    if (known !== undefined) return known;
+    await untilListed(backends, enough);
+    return look(current());
+  }
+
+  async function ownerOf(uri: string): Promise<Backend> {
+    const owner = await found(
+      ({ resources, templates }) => resources.get(uri) ?? templates.find(({ matches }) => matches(uri))?.backend,
+    );
     if (owner) return owner;
     // A server may read URIs it never listed. With one candidate there is nothing to guess.
     const [candidate, ...others] = backends.filter((backend) => isObject(backend.hello()?.capabilities.resources));
@@ -62,8 +75,11 @@ export function createMany(
   }
 
   function list(call: Call, { kind, field, key }: { kind: ListKind; field: string; key: string }): Answer {
-    const items = current().listing[kind];
-    const shown = kind === 'tools' && call.client.era === 'modern' ? items.map(withoutExecution) : items;
+    const view = current();
+    const items = view.listing[kind];
+    const own = kind === 'tools' && call.client.era === 'modern' ? items.map(withoutExecution) : items;
+    const connecting = kind === 'tools' ? connectTools.listed() : [];
+    const shown = [...own, ...connecting.filter(({ name }) => !view.tools.has(String(name)))];
     return {
       result: {
         ...pageOf(shown, field, key, call.params.cursor),
@@ -89,21 +105,25 @@ export function createMany(
         case 'tools/call': {
           if (typeof params.name !== 'string')
             throw new SallyError('call.invalid_params', 'tools/call needs the name of a tool');
-          const route = current().tools.get(params.name);
-          if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${params.name}`);
+          const { name } = params;
+          const route = await found(({ tools }) => tools.get(name));
+          const toConnect = route ? undefined : connectTools.backendOf(name);
+          if (toConnect) return connected(toConnect, await forward(toConnect, call, 'tools/list', {}));
+          if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${name}`);
           checkParamHeaders(call, route.headerParams);
           return await forward(route.backend, call, method, renamed(params, route.name));
         }
         case 'prompts/get': {
           if (typeof params.name !== 'string')
             throw new SallyError('call.invalid_params', 'prompts/get needs the name of a prompt');
-          const route = current().prompts.get(params.name);
-          if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${params.name}`);
+          const { name } = params;
+          const route = await found(({ prompts }) => prompts.get(name));
+          if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${name}`);
           return await forward(route.backend, call, method, renamed(params, route.name));
         }
         case 'resources/read': {
           if (typeof params.uri !== 'string') throw new SallyError('call.invalid_params', 'resources/read needs a URI');
-          return await forward(ownerOf(params.uri), call, method, params);
+          return await forward(await ownerOf(params.uri), call, method, params);
         }
         case 'completion/complete':
           return await complete(call);
@@ -119,13 +139,15 @@ export function createMany(
   async function complete(call: Call): Promise<Answer> {
     const { ref } = call.params;
     if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
-      const route = current().prompts.get(ref.name);
-      if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${ref.name}`);
+      const { name } = ref;
+      const route = await found(({ prompts }) => prompts.get(name));
+      if (!route) throw new SallyError('call.unknown_prompt', `Unknown prompt: ${name}`);
       return await completeWith(route.backend, call, { ...call.params, ref: { ...ref, name: route.name } });
     }
     if (isObject(ref) && ref.type === 'ref/resource' && typeof ref.uri === 'string') {
       const { uri } = ref;
-      const backend = current().templates.find(({ template }) => template === uri)?.backend ?? ownerOf(uri);
+      const listed = await found(({ templates }) => templates.find(({ template }) => template === uri));
+      const backend = listed?.backend ?? (await ownerOf(uri));
       return await completeWith(backend, call, call.params);
     }
     throw new SallyError('call.invalid_params', 'completion/complete needs a reference to a prompt or a resource');
@@ -175,6 +197,9 @@ function outcomes(backends: readonly Backend[]): Params {
       if (state.kind === 'ready') return [backend.name, { state: 'ok' }];
       if (state.kind === 'connecting') return [backend.name, { state: backend.listing() ? 'stale' : 'connecting' }];
       const since = new Date(state.since).toISOString();
+      if (state.error.code === 'outgoing.login_needed') {
+        return [backend.name, { state: 'needs_login', since, ...state.error.data }];
+      }
       return [backend.name, { state: backend.listing() ? 'stale' : 'down', since }];
     }),
   );

@@ -2,6 +2,7 @@ import { type HeaderParam, headerParamsOf } from '../../mcp/index.ts';
 import type { AggregationPlan, ToolsPlan } from '../../plan/index.ts';
 import type { Backend, Item, Listing } from '../call.ts';
 import { assignNames, type Candidate } from './naming.ts';
+import { shownTool } from './tool-rules.ts';
 import { createUriMatcher, type UriMatcher } from './uri-template.ts';
 
 /** Where a call for an outside name goes. */
@@ -58,7 +59,7 @@ interface Offered {
 function nameTools(backends: readonly Backend[], plan: Many, remarks: string[]): readonly Offered[] {
   const candidates = backends.flatMap((backend) => {
     const rules = plan.tools.get(backend.name);
-    if (plan.offerNone || rules?.excludeAll || (!rules && !plan.offerOthers)) return [];
+    if (plan.offerNone || (!rules && !plan.offerOthers)) return [];
     return (backend.listing()?.tools ?? []).flatMap((tool) => offer(backend, tool, rules));
   });
   const naming = assignNames(candidates, plan.conflicts);
@@ -66,20 +67,11 @@ function nameTools(backends: readonly Backend[], plan: Many, remarks: string[]):
   return naming.named.map(({ name, candidate }) => ({ ...candidate.entry, item: { ...candidate.entry.item, name } }));
 }
 
-/** A tool with its overrides, unless the filter hides it. The filter speaks of the name after renaming. */
 function offer(backend: Backend, tool: Item, rules: ToolsPlan | undefined): readonly Candidate<Offered>[] {
-  const own = String(tool.name);
-  const { name = own, description, annotations } = rules?.overrides.get(own) ?? {};
-  if (rules && rules.filter.size > 0 && !rules.filter.has(name)) return [];
-  const item: Item = {
-    ...tool,
-    ...(description === undefined ? {} : { description }),
-    ...(annotations === undefined
-      ? {}
-      : { annotations: { ...(tool.annotations as object | undefined), ...annotations } }),
-  };
-  const route = { backend, name: own, headerParams: headerParamsOf(tool.inputSchema) ?? [] };
-  return [{ backend: backend.name, name, entry: { item, route } }];
+  const item = shownTool(tool, rules);
+  if (!item) return [];
+  const route = { backend, name: String(tool.name), headerParams: headerParamsOf(tool.inputSchema) ?? [] };
+  return [{ backend: backend.name, name: String(item.name), entry: { item, route } }];
 }
 
 function namePrompts(backends: readonly Backend[], { conflicts }: Many, remarks: string[]): readonly Offered[] {

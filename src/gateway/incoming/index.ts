@@ -1,19 +1,8 @@
-import type { IncomingMessage } from 'node:http';
-import type { IncomingPlan } from '../../plan/index.ts';
-import type { Identity } from '../call.ts';
+/**
+ * Boundary 1: who is asking. It finds an identity or refuses; it never falls back to a lesser one. It looks at the
+ * `Authorization` header (and the DPoP proof beside it) and at nothing else a client or a proxy may claim.
+ */
 
-export type Identify = (request: IncomingMessage) => Promise<Identity>;
-
-/** Boundary 1: who is asking. It finds an identity or refuses; it never falls back to a lesser one. */
-export function createIncoming(plan: IncomingPlan): Identify {
-  switch (plan.kind) {
-    case 'anonymous':
-      return anonymous;
-  }
-}
-
-const ANONYMOUS: Identity = Object.freeze({ kind: 'anonymous' });
-
-async function anonymous(): Promise<Identity> {
-  return ANONYMOUS;
-}
+export { type Checkers, createCheckers } from './checkers.ts';
+export type { OwnTokens } from './embedded.ts';
+export { createIncoming, type Identify } from './incoming.ts';

@@ -24,3 +24,16 @@ export function createCors({ allowedOrigins }: Access): Cors {
     return true;
   };
 }
+
+/** For what any page may read. Nothing there depends on a cookie, and without credentials none is sent. */
+export function allowEveryPage(request: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader('access-control-allow-origin', '*');
+  response.setHeader('access-control-expose-headers', 'WWW-Authenticate, DPoP-Nonce, Retry-After');
+  if (request.method !== 'OPTIONS') return false;
+  response.setHeader('access-control-allow-methods', 'GET, HEAD, POST');
+  // Fetch standard: the star does not cover Authorization.
+  response.setHeader('access-control-allow-headers', '*, Authorization');
+  response.setHeader('access-control-max-age', '600');
+  response.writeHead(204).end();
+  return true;
+}

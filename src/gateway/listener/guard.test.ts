@@ -1,17 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createGuard, isLoopback } from './guard.ts';
+import type { Route } from '../../base/index.ts';
+import { createGuard, type Guard, isLoopback } from './guard.ts';
 
-function request(headers: Record<string, string>): IncomingMessage {
-  return { headers } as unknown as IncomingMessage;
+function request(headers: Record<string, string>, method = 'POST'): IncomingMessage {
+  return { headers, method } as unknown as IncomingMessage;
+}
+
+/** Both checks, as the router makes them. */
+function checked(guard: Guard, pages: Route['pages'] = 'own'): (request: IncomingMessage) => void {
+  return (request) => {
+    guard.checkHost(request);
+    guard.checkPage(request, pages);
+  };
 }
 
 describe('on a loopback address', () => {
-  const guard = createGuard({
+  const strict = createGuard({
     host: '127.0.0.1',
     allowedHosts: ['tunnel.example'],
     allowedOrigins: ['https://app.example'],
+    trustProxyHeaders: false,
   });
+  const guard = checked(strict);
 
   it.each([
     'localhost',
@@ -82,10 +93,47 @@ describe('on a loopback address', () => {
       expect.objectContaining({ code: 'listener.origin_refused' }),
     );
   });
+
+  it('takes a form of our own page that sends no referrer, and so no origin', () => {
+    const form = { host: 'localhost', origin: 'null' };
+    expect(() => guard(request({ ...form, 'sec-fetch-site': 'same-origin' }))).not.toThrow();
+    expect(() => guard(request({ ...form, 'sec-fetch-site': 'cross-site' }))).toThrow();
+    expect(() => guard(request({ ...form, 'sec-fetch-site': 'same-site' }))).toThrow();
+    expect(() => guard(request(form))).toThrow();
+  });
+
+  it('takes every page where nothing depends on who sent it, by the right host', () => {
+    const open = checked(strict, 'any');
+    expect(() => open(request({ host: 'localhost:4483', origin: 'https://evil.example' }))).not.toThrow();
+    expect(() => open(request({ host: 'evil.example' }))).toThrow();
+  });
+
+  describe('where users are led to', () => {
+    const door = checked(strict, 'navigation');
+    const led = { host: 'localhost:4483', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+
+    it('takes a link or a redirect from anywhere', () => {
+      expect(() => door(request({ ...led, 'sec-fetch-dest': 'document' }, 'GET'))).not.toThrow();
+      expect(() => door(request({ ...led, origin: 'null' }, 'GET'))).not.toThrow();
+    });
+
+    it.each([
+      ['a form of another site', led, 'POST'],
+      ['a frame of another site', { ...led, 'sec-fetch-dest': 'iframe' }, 'GET'],
+      ['a script of another site', { ...led, 'sec-fetch-mode': 'cors', origin: 'https://evil.example' }, 'GET'],
+      ['an image of another site', { ...led, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, 'GET'],
+    ])('refuses %s', (_what, headers, method) => {
+      expect(() => door(request(headers, method))).toThrow(
+        expect.objectContaining({ code: 'listener.origin_refused' }),
+      );
+    });
+  });
 });
 
 describe('on an address of the network', () => {
-  const guard = createGuard({ host: '0.0.0.0', allowedHosts: ['mcp.example.net'], allowedOrigins: [] });
+  const guard = checked(
+    createGuard({ host: '0.0.0.0', allowedHosts: ['mcp.example.net'], allowedOrigins: [], trustProxyHeaders: false }),
+  );
 
   it('takes the names of this machine and those it was told', () => {
     expect(() => guard(request({ host: 'mcp.example.net' }))).not.toThrow();

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
-import { SallyError } from '../../base/index.ts';
+import { type Route, SallyError } from '../../base/index.ts';
 
 /** From where an endpoint may be reached. */
 export interface Access {
@@ -11,9 +11,16 @@ export interface Access {
   readonly allowedHosts: readonly string[];
   /** Web pages that may call it, as origins: `https://app.example.net`. */
   readonly allowedOrigins: readonly string[];
+  /** Whether a proxy in front overwrites `X-Forwarded-*` and its word about our public URL is taken. */
+  readonly trustProxyHeaders: boolean;
 }
 
-export type Guard = (request: IncomingMessage) => void;
+export interface Guard {
+  /** Every route: the Host header must name this server. */
+  checkHost(request: IncomingMessage): void;
+  /** Which web pages may send this request, as its route says. */
+  checkPage(request: IncomingMessage, pages: Route['pages']): void;
+}
 
 /**
  * Keeps web pages out. A page in the user's browser can send requests to a local port, and by DNS rebinding even read the
@@ -27,26 +34,45 @@ export function createGuard(access: Access): Guard {
     return hosts.has(host) || isLoopback(host);
   }
 
+  function isOwnPage({ headers: { host, origin, 'sec-fetch-site': site } }: IncomingMessage): boolean {
+    if (origin === undefined) return site !== 'cross-site';
+    // A form of a page that sends no referrer has no origin either. Then it is the browser's word that counts.
+    if (origin === 'null') return site === 'same-origin';
+    return origins.has(origin.toLowerCase()) || isSameOrigin(origin, splitHost(host));
+  }
+
   let lastHost: string | undefined;
 
-  return function guard(request) {
-    const { host: header, origin, 'sec-fetch-site': site } = request.headers;
-    // Most clients are no browsers and call by one name; having found it right once is enough.
-    const plain = origin === undefined && site === undefined && !hasTwoHosts(request);
-    if (plain && header !== undefined && header === lastHost) return;
-    const host = splitHost(header);
-    if (!host || !isOwnHost(host.name) || hasTwoHosts(request)) {
-      throw new SallyError('listener.host_refused', 'the Host header does not name this server', {
-        hint: 'a name of your own is allowed with --allowed-host',
+  return {
+    checkHost(request) {
+      const { host: header } = request.headers;
+      const one = !hasTwoHosts(request);
+      // Most clients call by one name; having found it right once is enough.
+      if (one && header !== undefined && header === lastHost) return;
+      const host = splitHost(header);
+      if (!host || !isOwnHost(host.name) || !one) {
+        throw new SallyError('listener.host_refused', 'the Host header does not name this server', {
+          hint: 'a name of your own is allowed with --allowed-host',
+        });
+      }
+      lastHost = header;
+    },
+
+    checkPage(request, pages) {
+      const { origin, 'sec-fetch-site': site } = request.headers;
+      if (origin === undefined && site === undefined) return; // no browser
+      if (pages === 'any' || isOwnPage(request) || (pages === 'navigation' && isNavigation(request))) return;
+      throw new SallyError('listener.origin_refused', 'requests from web pages of another origin are not allowed', {
+        hint: 'a page of your own is allowed with --allowed-origin',
       });
-    }
-    lastHost = header;
-    if (origin === undefined ? site !== 'cross-site' : origins.has(origin.toLowerCase()) || isSameOrigin(origin, host))
-      return;
-    throw new SallyError('listener.origin_refused', 'requests from web pages of another origin are not allowed', {
-      hint: 'a page of your own is allowed with --allowed-origin',
-    });
+    },
   };
+}
+
+/** The user follows a link or a redirect: the answer fills the window. A page cannot read it, nor show it inside itself. */
+function isNavigation({ method, headers }: IncomingMessage): boolean {
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers;
+  return (method === 'GET' || method === 'HEAD') && mode === 'navigate' && destination === 'document';
 }
 
 /** RFC 9112 §3.2: Node keeps the first of two Host headers, somebody else may believe the second. */
@@ -64,10 +90,10 @@ interface Host {
 }
 
 /** A page that we serve ourselves: same port, and the same name or another name of this machine. */
-function isSameOrigin(origin: string, host: Host): boolean {
+function isSameOrigin(origin: string, host: Host | undefined): boolean {
   const [, scheme, authority] = /^(https?):\/\/([^/?#@]+)$/i.exec(origin) ?? [];
   const from = splitHost(authority);
-  if (!from) return false;
+  if (!from || !host) return false;
   const standard = scheme?.toLowerCase() === 'https' ? '443' : '80';
   if ((from.port || standard) !== (host.port || standard)) return false;
   return from.name === host.name || (isLoopback(from.name) && isLoopback(host.name));

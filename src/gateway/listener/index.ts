@@ -3,9 +3,12 @@
  * backends.
  */
 export { readBody } from './body.ts';
-export { createCors } from './cors.ts';
+export { challengeHeaders } from './challenge.ts';
+export { allowEveryPage, createCors } from './cors.ts';
 export { type Access, createGuard, isLoopback } from './guard.ts';
 export { answerHealth } from './health.ts';
-export { type HttpHandler, type Listener, listen } from './listen.ts';
+export { type Listener, listen } from './listen.ts';
+export { createMetadata, metadataPath, metadataUrl } from './metadata.ts';
 export { Outlet } from './outlet.ts';
+export { createPublicUrl, type PublicUrl } from './public-url.ts';
 export { refuse } from './refuse.ts';

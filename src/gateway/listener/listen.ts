@@ -1,8 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { codeOf, SallyError } from '../../base/index.ts';
-
-export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void;
+import { codeOf, type HttpHandler, SallyError } from '../../base/index.ts';
 
 export interface Listener {
   /** `http://127.0.0.1:4483`, with the port the system chose when none was asked for. */
@@ -35,7 +33,7 @@ export async function listen(host: string, port: number): Promise<Listener> {
     (request, response) => {
       const { socket } = request;
       busy.set(socket, (busy.get(socket) ?? 0) + 1);
-      response.once('close', () => {
+      response.on('close', () => {
         const left = (busy.get(socket) ?? 1) - 1;
         if (busy.has(socket)) busy.set(socket, left);
         if (closing && left === 0) socket.end();

@@ -4,7 +4,13 @@ import { type Log, toSallyError } from '../../base/index.ts';
 import { errorResponse, type RequestId, toRpcError } from '../../mcp/index.ts';
 
 /** The HTTP edge: turns what was thrown into a status and a JSON-RPC error. After the first byte there is nothing left to say. */
-export function refuse(response: ServerResponse, thrown: unknown, id: RequestId | undefined, log: Log): void {
+export function refuse(
+  response: ServerResponse,
+  thrown: unknown,
+  id: RequestId | undefined,
+  log: Log,
+  headers: Readonly<Record<string, string | readonly string[]>> = {},
+): void {
   // Nobody reads any more: a client may leave whenever it likes, and that is nobody's fault.
   if (response.destroyed || response.socket?.destroyed) return;
   const error = toSallyError(thrown);
@@ -28,6 +34,7 @@ export function refuse(response: ServerResponse, thrown: unknown, id: RequestId 
     'content-length': Buffer.byteLength(body),
     ...close,
     ...allow,
+    ...(headers as Record<string, string | string[]>),
   });
   response.end(body);
 }

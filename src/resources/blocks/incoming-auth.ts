@@ -1,33 +1,37 @@
 import { z } from 'zod';
 import { DnsSubdomain } from '../fields/names.ts';
-import { SecretKeyRef } from '../fields/references.ts';
 import { Scopes, Text } from '../fields/text.ts';
-import { HttpUrl, IssuerUrl } from '../fields/urls.ts';
+import { HttpUrl, IssuerUrl, SecureUrl } from '../fields/urls.ts';
 import { refersTo, withRules } from '../traits.ts';
 import { onlyFor, requiredFor } from './exclusive.ts';
+import { issuerFields, issuerRules } from './issuer-access.ts';
 
 /** The audience that service account tokens must carry when a manifest names none. */
 export const DEFAULT_KUBERNETES_AUDIENCE = 'sallyport';
 
-const InlineOidc = z.strictObject({
-  issuer: IssuerUrl.describe('Issuer of the tokens; must equal their `iss` claim to the letter.'),
-  audience: Text.describe('Tokens must be meant for this audience.'),
-  clientId: Text.optional().describe('Client identifier at the issuer; the name we use at its introspection endpoint.'),
-  clientSecretRef: SecretKeyRef.optional().describe(
-    'Client secret; with it opaque tokens are checked by introspection.',
-  ),
-});
-withRules(InlineOidc, [
-  {
-    at: 'clientId',
-    says: 'is required together with clientSecretRef',
-    holds: (oidc) => oidc.clientSecretRef === undefined || oidc.clientId !== undefined,
-    cel: '!has(self.clientSecretRef) || has(self.clientId)',
-  },
-]);
+const advertised = {
+  scopes: Scopes.default(['openid']).describe('Scopes advertised in the protected resource metadata (RFC 9728).'),
+  requiredScopes: Scopes.default([]).describe('Scopes that every token must have. None when empty.'),
+};
+
+const InlineOidc = withRules(
+  z.strictObject({
+    ...issuerFields,
+    audience: Text.describe('Tokens must be meant for this audience.'),
+    ...advertised,
+  }),
+  issuerRules,
+);
 
 const KubernetesOidc = z.strictObject({
   audience: Text.default(DEFAULT_KUBERNETES_AUDIENCE).describe('Audience that service account tokens must carry.'),
+  issuer: IssuerUrl.optional().describe('Issuer of the tokens. Detected, else `https://kubernetes.default.svc`.'),
+  jwksUrl: SecureUrl.optional().describe('Where the signing keys are. The API server serves them when not given.'),
+  introspectionUrl: SecureUrl.optional().describe('Where opaque tokens are checked.'),
+  useClusterAuth: z
+    .boolean()
+    .default(true)
+    .describe('Ask the API server with the certificates and the token of our own pod, at its private address.'),
 });
 
 const OidcConfig = z.strictObject({
@@ -35,8 +39,9 @@ const OidcConfig = z.strictObject({
     .enum(['inline', 'kubernetes'])
     .describe('`inline`: an identity provider named here; `kubernetes`: service account tokens of the cluster.'),
   inline: InlineOidc.optional().describe('The identity provider, for type `inline`.'),
-  kubernetes: KubernetesOidc.optional().describe(
-    'Service account tokens, for type `kubernetes`. The issuer is detected, else `https://kubernetes.default.svc`.',
+  kubernetes: KubernetesOidc.optional().describe('Service account tokens, for type `kubernetes`.'),
+  resourceUrl: HttpUrl.optional().describe(
+    'Public URL of this server for the protected resource metadata. The audience when that is a URL, else as called.',
   ),
 });
 withRules(OidcConfig, [
@@ -50,9 +55,9 @@ const OidcConfigRef = refersTo(
   z.strictObject({
     name: DnsSubdomain.describe('Name of the MCPOIDCConfig, in the same namespace.'),
     audience: Text.optional().describe('Tokens must be meant for this audience. The same field as `audience` beside.'),
-    scopes: Scopes.default(['openid']).describe('Scopes advertised in the protected resource metadata (RFC 9728).'),
+    ...advertised,
     resourceUrl: HttpUrl.optional().describe(
-      'Public URL of this server for the protected resource metadata; equal to the audience when given.',
+      'Public URL of this server for the protected resource metadata; with an embedded authorization server the same as the audience.',
     ),
   }),
 );
@@ -109,15 +114,5 @@ withRules(IncomingAuth, [
       auth.oidcConfigRef?.audience === undefined ||
       auth.audience === auth.oidcConfigRef.audience,
     cel: '!has(self.audience) || !has(self.oidcConfigRef) || !has(self.oidcConfigRef.audience) || self.audience == self.oidcConfigRef.audience',
-  },
-  {
-    // Tokens are issued for the resource a client asked for (RFC 8707), so these two can only be one URL.
-    at: 'oidcConfigRef.resourceUrl',
-    says: 'must equal the audience',
-    holds: (auth) =>
-      auth.oidcConfigRef?.resourceUrl === undefined ||
-      audienceOf(auth) === undefined ||
-      auth.oidcConfigRef.resourceUrl === audienceOf(auth),
-    cel: '!has(self.oidcConfigRef) || !has(self.oidcConfigRef.resourceUrl) || (has(self.oidcConfigRef.audience) ? self.oidcConfigRef.resourceUrl == self.oidcConfigRef.audience : (!has(self.audience) || self.oidcConfigRef.resourceUrl == self.audience))',
   },
 ]);

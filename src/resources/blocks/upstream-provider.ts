@@ -1,15 +1,85 @@
 import { z } from 'zod';
 import { DnsLabel, HeaderName, HeaderValue } from '../fields/names.ts';
-import { SecretKeyRef } from '../fields/references.ts';
+import { CaBundleRef, SecretKeyRef } from '../fields/references.ts';
 import { DotPath, MAX_ITEMS, Scopes, Text } from '../fields/text.ts';
 import { IssuerUrl, SecureUrl } from '../fields/urls.ts';
-import { withRules } from '../traits.ts';
+import { type Rule, withRules } from '../traits.ts';
 import { blockOf } from './exclusive.ts';
+
+/** Parameters of an authorization request that are ours to set. */
+const PROTOCOL_PARAMS = [
+  'client_id',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+  'redirect_uri',
+  'request',
+  'request_uri',
+  'response_mode',
+  'response_type',
+  'scope',
+  'state',
+];
+
+const AuthorizationParams = z
+  .record(
+    Text.max(128).refine(
+      (name) => !PROTOCOL_PARAMS.includes(name.toLowerCase()),
+      `must not be a parameter of the protocol (${PROTOCOL_PARAMS.join(', ')})`,
+    ),
+    Text,
+  )
+  .refine((params) => Object.keys(params).length <= 16, 'must have at most 16 parameters');
 
 const client = {
   clientId: Text.describe('Client identifier registered at the provider.'),
   clientSecretRef: SecretKeyRef.optional().describe('Client secret; without one we are a public client with PKCE.'),
+  clientAuthMethod: z
+    .enum(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'])
+    .optional()
+    .describe(
+      'How we prove who we are. When not given: what the provider says it takes with a secret, `none` without one.',
+    ),
+  privateKeySecretRef: SecretKeyRef.optional().describe('Private key (PEM or JWK), for `private_key_jwt`.'),
+  additionalAuthorizationParams: AuthorizationParams.optional().describe(
+    'Further parameters of the authorization request, such as `access_type: offline` for Google.',
+  ),
+  allowPrivateIPs: z
+    .boolean()
+    .default(false)
+    .describe('Allow a provider in a private network. One on this machine (localhost) needs no permission.'),
+  caBundleRef: CaBundleRef.optional().describe('Certificates to trust for the provider.'),
 };
+
+interface Client {
+  readonly clientSecretRef?: unknown;
+  readonly clientAuthMethod?: string | undefined;
+  readonly privateKeySecretRef?: unknown;
+}
+
+const clientRules: readonly Rule<Client>[] = [
+  {
+    at: 'clientSecretRef',
+    says: 'is required with client_secret_basic and client_secret_post',
+    holds: ({ clientAuthMethod: method, clientSecretRef }) =>
+      !(method === 'client_secret_basic' || method === 'client_secret_post') || clientSecretRef !== undefined,
+    cel: "!has(self.clientAuthMethod) || !(self.clientAuthMethod in ['client_secret_basic', 'client_secret_post']) || has(self.clientSecretRef)",
+  },
+  {
+    at: 'clientSecretRef',
+    says: 'is not used with private_key_jwt or none',
+    holds: ({ clientAuthMethod: method, clientSecretRef }) =>
+      !(method === 'private_key_jwt' || method === 'none') || clientSecretRef === undefined,
+    cel: "!has(self.clientAuthMethod) || !(self.clientAuthMethod in ['private_key_jwt', 'none']) || !has(self.clientSecretRef)",
+  },
+  {
+    at: 'privateKeySecretRef',
+    says: 'is required with private_key_jwt, and goes with nothing else',
+    holds: ({ clientAuthMethod, privateKeySecretRef }) =>
+      (clientAuthMethod === 'private_key_jwt') === (privateKeySecretRef !== undefined),
+    cel: "(has(self.clientAuthMethod) && self.clientAuthMethod == 'private_key_jwt') == has(self.privateKeySecretRef)",
+  },
+];
 
 const FieldNames = z.array(Text.max(256)).min(1, 'must name at least one field').max(MAX_ITEMS);
 
@@ -46,11 +116,30 @@ const OAuth2Config = z.strictObject({
   ),
 });
 
+withRules(OAuth2Config, clientRules);
+
 const OidcConfig = z.strictObject({
   issuerUrl: IssuerUrl.describe('Issuer of the provider; its endpoints are discovered from here.'),
   ...client,
-  scopes: Scopes.default(['openid', 'profile', 'email']).describe('Scopes requested from the provider.'),
+  scopes: Scopes.optional().describe(
+    'Scopes requested from the provider. When not given: `openid`, `profile`, `email`, and `offline_access` where the provider lists it.',
+  ),
+  subjectClaim: z
+    .string()
+    .max(128)
+    .regex(/^[a-zA-Z_][a-zA-Z0-9_]*$/, 'must be the name of a claim: letters, digits and underscores')
+    .default('sub')
+    .describe('Claim of the ID token that names the user, such as `oid` for Entra ID. A change makes new users.'),
 });
+withRules(OidcConfig, [
+  ...clientRules,
+  {
+    at: 'scopes',
+    says: 'must contain openid: without it a provider sends no ID token',
+    holds: ({ scopes }) => scopes === undefined || scopes.includes('openid'),
+    cel: "!has(self.scopes) || self.scopes.exists(s, s == 'openid')",
+  },
+]);
 
 export const UpstreamProvider = z.strictObject({
   name: DnsLabel.describe('Name of the provider; `providerName` and `subjectProviderName` refer to it.'),
@@ -59,6 +148,10 @@ export const UpstreamProvider = z.strictObject({
     .describe('`oidc` discovers its endpoints and gives ID tokens; `oauth2` is spelled out.'),
   oauth2Config: OAuth2Config.optional().describe('The provider, for type `oauth2`.'),
   oidcConfig: OidcConfig.optional().describe('The provider, for type `oidc`.'),
+  required: z
+    .boolean()
+    .default(true)
+    .describe('Whether every login visits it. Otherwise it is connected when a tool first needs it.'),
 });
 export type UpstreamProvider = z.output<typeof UpstreamProvider>;
 

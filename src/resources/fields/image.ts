@@ -17,6 +17,11 @@ export const ServerImage = z
   .refine((text) => !whyNotImage(text), { error: (issue) => whyNotImage(String(issue.input)) ?? '' })
   .meta({ title: 'image or package', pattern: `^(?:${[IMAGE, ...PACKAGE_PATTERNS].join('|')})$` });
 
+/** Whether a text without a scheme names a container image. */
+export function isImageReference(text: string): boolean {
+  return text.length <= MAX_REFERENCE && image.test(text);
+}
+
 function whyNotImage(text: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1];
   if (scheme === undefined) {

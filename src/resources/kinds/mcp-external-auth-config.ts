@@ -20,6 +20,18 @@ const TokenExchange = z.strictObject({
   subjectProviderName: DnsLabel.optional().describe(
     'Upstream provider whose stored token is exchanged. Without it, the token the caller came with.',
   ),
+  subjectTokenType: z
+    .enum(['access_token', 'id_token', 'jwt'])
+    .default('access_token')
+    .describe('What we say the exchanged token is.'),
+  clientAuthMethod: z
+    .enum(['client_secret_basic', 'client_secret_post'])
+    .default('client_secret_basic')
+    .describe('How the client secret is sent.'),
+  allowPrivateIPs: z
+    .boolean()
+    .default(false)
+    .describe('Allow an endpoint in a private network. One on this machine (localhost) needs no permission.'),
 });
 withRules(TokenExchange, [
   {

@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   [
     'another resourceUrl',
     [['      name: desk-login\n', '      name: desk-login\n      resourceUrl: https://other.example\n']],
-    `${OIDC}.oidcConfigRef.resourceUrl: must equal the audience`,
+    `${OIDC}.oidcConfigRef.resourceUrl: must equal the audience with authServerConfig`,
   ],
   [
     'an audience that is no URL',
@@ -113,7 +113,32 @@ const CASES: readonly Case[] = [
   [
     'an inline issuer over http',
     [[OIDC_REF, '    oidcConfig: {type: inline, inline: {issuer: http://x.example, audience: x}}\n']],
-    `${OIDC}.oidcConfig.inline.issuer: ${NEEDS_HTTPS}; an issuer has no query and no fragment`,
+    `${OIDC}.oidcConfig.inline.issuer: must be an https URL (http is for localhost, or with insecureAllowHTTP)`,
+  ],
+  [
+    'inline keys over http',
+    [
+      [
+        OIDC_REF,
+        '    oidcConfig: {type: inline, inline: {issuer: https://x.example, audience: x, jwksUrl: http://x.example}}\n',
+      ],
+    ],
+    `${OIDC}.oidcConfig.inline.jwksUrl: must be an https URL (http is for localhost, or with insecureAllowHTTP)`,
+  ],
+  [
+    'keys of a cluster over http',
+    [[OIDC_REF, '    oidcConfig: {type: kubernetes, kubernetes: {jwksUrl: http://x.example}}\n']],
+    `${OIDC}.oidcConfig.kubernetes.jwksUrl: ${NEEDS_HTTPS}`,
+  ],
+  [
+    'a token file that depends on where we are',
+    [
+      [
+        OIDC_REF,
+        '    oidcConfig: {type: inline, inline: {issuer: https://x.example, audience: x, jwksAuthTokenPath: token}}\n',
+      ],
+    ],
+    `${OIDC}.oidcConfig.inline.jwksAuthTokenPath: must be an absolute path`,
   ],
   [
     'an inline secret without client',
@@ -249,6 +274,56 @@ const CASES: readonly Case[] = [
       ],
     ],
     `${SERVER}.storage.redis.addr: is required, or sentinelConfig instead of it; only one of the two`,
+  ],
+  [
+    'sentinels nowhere',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {sentinelConfig: {masterName: m}}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.sentinelConfig.sentinelAddrs: is required, or sentinelService instead of it; only one of the two`,
+  ],
+  [
+    'a cluster behind sentinels',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {clusterMode: true, sentinelConfig: {masterName: m, sentinelAddrs: ["s:1"]}}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.clusterMode: needs addr, a server of the cluster`,
+  ],
+  [
+    'certificates for sentinels that are not there',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {addr: "r:1", sentinelTls: {}}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.sentinelTls: is allowed only with sentinelConfig`,
+  ],
+  [
+    'an account for sentinels that are not there',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {addr: "r:1", sentinelAclUserConfig: {passwordSecretRef: {name: tickets, key: webhook-secret}}}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.sentinelAclUserConfig: is allowed only with sentinelConfig`,
+  ],
+  [
+    'a store that is waited for too long',
+    [
+      [
+        '    tokenLifespans:\n',
+        '    storage: {type: redis, redis: {addr: "r:1", readTimeout: 1h}}\n    tokenLifespans:\n',
+      ],
+    ],
+    `${SERVER}.storage.redis.readTimeout: must be from 100ms to 1m`,
   ],
   [
     'an unknown way to resolve conflicts',

@@ -47,6 +47,17 @@ withRules(VirtualMCPServerSpec, [
     holds: (spec) => spec.authServerConfig === undefined || resource.test(audienceOf(spec.incomingAuth) ?? 'https://-'),
     cel: `!has(self.authServerConfig) || !has(self.incomingAuth.oidcConfigRef) || (has(self.incomingAuth.oidcConfigRef.audience) ? self.incomingAuth.oidcConfigRef.audience.matches(r'${RESOURCE}') : (!has(self.incomingAuth.audience) || self.incomingAuth.audience.matches(r'${RESOURCE}')))`,
   },
+  {
+    // Its tokens are issued for the resource a client asked for (RFC 8707), so these two can only be one URL.
+    at: 'incomingAuth.oidcConfigRef.resourceUrl',
+    says: 'must equal the audience with authServerConfig',
+    holds: ({ authServerConfig, incomingAuth }) =>
+      authServerConfig === undefined ||
+      incomingAuth.oidcConfigRef?.resourceUrl === undefined ||
+      audienceOf(incomingAuth) === undefined ||
+      incomingAuth.oidcConfigRef.resourceUrl === audienceOf(incomingAuth),
+    cel: '!has(self.authServerConfig) || !has(self.incomingAuth.oidcConfigRef) || !has(self.incomingAuth.oidcConfigRef.resourceUrl) || (has(self.incomingAuth.oidcConfigRef.audience) ? self.incomingAuth.oidcConfigRef.resourceUrl == self.incomingAuth.oidcConfigRef.audience : (!has(self.incomingAuth.audience) || self.incomingAuth.oidcConfigRef.resourceUrl == self.incomingAuth.audience))',
+  },
 ]);
 
 export const VirtualMCPServer = defineKind({

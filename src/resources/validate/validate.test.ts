@@ -28,6 +28,7 @@ describe('a set of resources', () => {
     expect(resources.virtualMcpServers[0]?.spec.authServerConfig?.tokenLifespans).toEqual({
       accessTokenLifespan: '30m',
       refreshTokenLifespan: '168h',
+      loginLifespan: '720h',
       authCodeLifespan: '10m',
     });
     expect(resources.mcpServers[0]?.spec).toMatchObject({

@@ -45,7 +45,7 @@ function paper(): { readonly response: ServerResponse; text(): string } {
     destroyed: false,
     writableEnded: false,
     writableLength: 0,
-    once() {},
+    on() {},
     writeHead: () => response,
     flushHeaders() {},
     end() {},

@@ -75,13 +75,14 @@ export function modern(
 }
 
 /** Opens a session of a stateful revision and gives its id. */
-export async function openSession(url: URL, params: Readonly<Record<string, unknown>> = {}): Promise<string> {
-  const answer = await post(url, {
-    jsonrpc: '2.0',
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' }, ...params },
-  });
+export async function openSession(
+  url: URL,
+  params: Readonly<Record<string, unknown>> = {},
+  headers: Sent['headers'] = {},
+): Promise<string> {
+  const greeting = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const message = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { ...greeting, ...params } };
+  const answer = await post(url, message, headers);
   const id = answer.headers['mcp-session-id'];
   if (answer.status !== 200 || typeof id !== 'string')
     throw new Error(`no session: ${answer.status} ${answer.body.slice(0, 500)}`);

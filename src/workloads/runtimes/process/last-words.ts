@@ -13,6 +13,8 @@ export interface LastWordsOptions {
   readonly log: Log;
   /** Hides what the server knows and what must not turn up in our log or in an error. */
   readonly mask: Mask;
+  /** Hears every line in the form that people may see. */
+  readonly hear?: ((line: string) => void) | undefined;
 }
 
 export interface LastWords {
@@ -23,7 +25,7 @@ export interface LastWords {
 }
 
 /** stderr is free text for people: it goes to our log, and the last lines stay at hand to explain why a server ended. */
-export function createLastWords({ server, log, mask }: LastWordsOptions): LastWords {
+export function createLastWords({ server, log, mask, hear }: LastWordsOptions): LastWords {
   const kept: string[] = [];
 
   function note(text: string): void {
@@ -34,6 +36,7 @@ export function createLastWords({ server, log, mask }: LastWordsOptions): LastWo
     kept.push(line);
     if (kept.length > KEPT) kept.shift();
     log.debug('server says', { server, line });
+    hear?.(line);
   }
 
   const reader = createLineReader({

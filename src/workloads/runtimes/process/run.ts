@@ -17,6 +17,7 @@ export interface RunParts extends GroupParts {
   /** `messages` stand on stdout line by line; when they cannot come any more the run is over. `free` text may end or not. */
   readonly stdout: 'messages' | 'free';
   readonly onLine: (line: string) => void;
+  readonly onWords?: ((line: string) => void) | undefined;
 }
 
 /** One life of a server process, from its spawn to the last byte of its output. */
@@ -34,7 +35,7 @@ export interface Run {
 export async function startRun(launch: Launch, parts: RunParts): Promise<Run> {
   const { limits, log, mask } = parts;
   const group = await spawnGroup(launch, parts);
-  const words = createLastWords({ server: launch.name, log, mask });
+  const words = createLastWords({ server: launch.name, log, mask, hear: parts.onWords });
   /** Why we end it, when it does not end by itself. */
   const verdict = Promise.withResolvers<SallyError>();
   let asked = false;

@@ -40,6 +40,8 @@ export interface SuperviseParts {
   readonly random?: () => number;
   /** Our own environment; a server sees little of it. */
   readonly env?: Environment;
+  /** Hears what the server says on stderr, line by line and with its secrets masked. */
+  readonly onWords?: ((line: string) => void) | undefined;
 }
 
 export interface SupervisedProcess extends AsyncDisposable {
@@ -68,7 +70,7 @@ export function superviseProcess(launch: Launch, parts: SuperviseParts): Supervi
 
   async function runOnce(): Promise<SallyError> {
     try {
-      current = await startRun(launch, { guardian, log, env, limits, mask, stdout, onLine });
+      current = await startRun(launch, { guardian, log, env, limits, mask, stdout, onLine, onWords: parts.onWords });
     } catch (error) {
       return toSallyError(error);
     }

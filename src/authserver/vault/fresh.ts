@@ -1,0 +1,110 @@
+import type { Log, Secret } from '../../base/index.ts';
+import { createRecent } from '../../oauth/index.ts';
+import type { Upstream } from '../../oauth/upstream/index.ts';
+import type { Locks } from '../storage/locks.ts';
+import { loginNeeded } from './errors.ts';
+import { type Place, placeOf, type TokenOwner } from './place.ts';
+import { createRenewal } from './renewal.ts';
+import { createSaving } from './saving.ts';
+import type { Vault, VaultEntry } from './vault.ts';
+
+export interface FreshTokens {
+  /**
+   * A token that is good at this moment. `refused` is one that a server did not take: another one is wanted then, and the same
+   * one comes back only when it is so young that it was not refused for its age.
+   */
+  accessToken(owner: TokenOwner, provider: string, refused: Secret | undefined): Secret | Promise<Secret>;
+  close(): Promise<void>;
+}
+
+export interface FreshParts {
+  readonly vault: Vault;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly locks: Locks;
+  /** The name of a lock, which tells nothing about whose login it is. */
+  readonly lockName: (grantId: string, provider: string) => string;
+  /** New tokens of a login that ended while they were on their way. */
+  readonly orphaned: (provider: string, entry: VaultEntry) => void;
+  readonly log: Log;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** How long a token is used without looking whether it is still the one that is kept, in milliseconds. */
+const TRUSTED = 30_000;
+/** The same, while a new one is on its way. */
+const TRUSTED_MEANWHILE = 1_000;
+const REMEMBERED = 20_000;
+/** A server that refuses a token this young does not refuse it for its age. */
+const YOUNG = 30_000;
+
+interface Remembered {
+  readonly token: Secret;
+  readonly until: number;
+}
+
+/** Upstream tokens that are always good: renewed ahead of their end, so that nobody has to wait for it. */
+export function createFreshTokens(parts: FreshParts): FreshTokens {
+  const { vault, now } = parts;
+  const saving = createSaving(parts);
+  const renewal = createRenewal({ ...parts, saving });
+  const recent = createRecent<Remembered>(REMEMBERED);
+  /** When a token was last renewed here. */
+  const renewed = createRecent<number>(REMEMBERED);
+  const underway = new Map<string, Promise<Secret>>();
+
+  function once(key: string, work: () => Promise<Secret>): Promise<Secret> {
+    const waiting = underway.get(key);
+    if (waiting) return waiting;
+    const began = work().finally(() => underway.delete(key));
+    underway.set(key, began);
+    return began;
+  }
+
+  function remember({ key }: Place, { accessToken, renewAt, expiresAt }: VaultEntry, trusted = TRUSTED): Secret {
+    const end = trusted === TRUSTED ? (renewAt ?? expiresAt) : expiresAt;
+    recent.set(key, { token: accessToken, until: Math.min(now() + trusted, milliseconds(end)) });
+    return accessToken;
+  }
+
+  async function load(place: Place): Promise<Secret> {
+    const { entry } = await renewal.find(place);
+    if (milliseconds(entry.expiresAt) <= now()) return await renewNow(place, entry);
+    if (!entry.refreshToken || milliseconds(entry.renewAt) > now()) return remember(place, entry);
+    // It is still good: whoever calls goes on with it, and the next one finds the new one. Failures are in the log.
+    renew(place, entry, false).catch(() => {});
+    return remember(place, entry, TRUSTED_MEANWHILE);
+  }
+
+  async function replace(place: Place, refused: Secret): Promise<Secret> {
+    const { entry } = await renewal.find(place);
+    if (entry.accessToken.reveal() !== refused.reveal()) return remember(place, entry);
+    if ((renewed.get(place.key) ?? Number.NEGATIVE_INFINITY) > now() - YOUNG) return entry.accessToken;
+    return await renewNow(place, entry);
+  }
+
+  const renewNow = (place: Place, stale: VaultEntry): Promise<Secret> => renew(place, stale, true);
+
+  async function renew(place: Place, stale: VaultEntry, useless: boolean): Promise<Secret> {
+    const entry = await renewal.renew(place, stale, useless);
+    renewed.set(place.key, now());
+    return remember(place, entry);
+  }
+
+  return {
+    accessToken(owner, provider, refused) {
+      const place = placeOf(owner, provider, vault);
+      if (!place) throw loginNeeded(provider);
+      if (refused) return once(JSON.stringify([place.key, refused.reveal()]), () => replace(place, refused));
+      const known = recent.get(place.key);
+      if (known && known.until > now()) return known.token;
+      return once(place.key, () => load(place));
+    },
+    close: () => saving.close(),
+  };
+}
+
+/** Seconds since 1970 as milliseconds; what has no end never comes. */
+function milliseconds(seconds: number | undefined): number {
+  return seconds === undefined ? Number.POSITIVE_INFINITY : seconds * 1000;
+}

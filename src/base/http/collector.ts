@@ -1,0 +1,101 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { codeOf, SallyError } from '../errors.ts';
+import { createChunks } from './chunks.ts';
+import type { HttpAnswer, HttpRequest } from './client.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+/** Gathers an answer without a stream object in between, unless it is a stream: most answers are one small chunk. */
+export class Collector implements Dispatcher.DispatchHandler {
+  readonly #url: URL;
+  readonly #request: HttpRequest;
+  readonly #maxAnswer: number;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  #status = 0;
+  #headers: IncomingHttpHeaders | undefined;
+  #first: Buffer | undefined;
+  #more: Buffer[] | undefined;
+  #size = 0;
+  #stream: ReturnType<typeof createChunks> | undefined;
+
+  constructor(
+    url: URL,
+    request: HttpRequest,
+    maxAnswer: number,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#url = url;
+    this.#request = request;
+    this.#maxAnswer = maxAnswer;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#request.onStart?.((reason) => controller.abort(reason));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (!isEventStream(headers['content-type'])) return;
+    this.#stream = createChunks({
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      abandon: () => controller.abort(new SallyError('fetch.unreachable', 'the stream was left')),
+    });
+    this.#resolve({ status, headers, bytes: NOTHING, stream: this.#stream.chunks });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#stream) {
+      this.#stream.push(chunk);
+      return;
+    }
+    this.#size += chunk.byteLength;
+    if (this.#size > this.#maxAnswer) controller.abort(tooLarge(this.#url, this.#maxAnswer));
+    else if (!this.#first) this.#first = chunk;
+    else if (this.#more) this.#more.push(chunk);
+    else this.#more = [this.#first, chunk];
+  }
+
+  onResponseEnd(): void {
+    if (this.#stream) {
+      this.#stream.end();
+      return;
+    }
+    const bytes = this.#more ? Buffer.concat(this.#more) : (this.#first ?? NOTHING);
+    this.#resolve({ status: this.#status, headers: this.#headers ?? {}, bytes });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const explained = explain(error, this.#url);
+    if (this.#stream) this.#stream.fail(explained);
+    else this.#reject(explained);
+  }
+}
+
+function isEventStream(type: string | undefined): boolean {
+  return type !== undefined && type !== 'application/json' && type.toLowerCase().startsWith('text/event-stream');
+}
+
+function tooLarge(url: URL, limit: number): SallyError {
+  return new SallyError('fetch.too_large', `${url.origin} answered more than ${limit} bytes`);
+}
+
+function explain(error: unknown, url: URL): Error {
+  if (error instanceof SallyError) return error;
+  switch (codeOf(error)) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return new SallyError('fetch.timeout', `${url.origin} did not answer in time`, { cause: error });
+    case 'ECONNREFUSED':
+      return new SallyError('fetch.unreachable', `nothing listens at ${url.origin}`, { cause: error });
+    case 'ENOTFOUND':
+      return new SallyError('fetch.unreachable', `the name ${url.hostname} is not known`, { cause: error });
+    default:
+      return new SallyError('fetch.unreachable', `the connection to ${url.origin} failed`, { cause: error });
+  }
+}

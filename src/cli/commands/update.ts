@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { SallyError } from '../../base/index.ts';
+import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
+import { addRunFlags, saidFlags } from '../flags/run-flags.ts';
+import { isDebug, lifecycleFor } from '../lifecycle.ts';
+import { formatOption, type OutputFormat } from '../options.ts';
+import { json } from '../output.ts';
+
+export function addUpdateCommand(program: Command, shell: Shell): void {
+  const command = program
+    .command('update')
+    .description('change a workload; when it does not come up in its new form, the old one runs again')
+    .usage('[options] NAME [-- ARGS...]')
+    .argument('<name>', 'name of the workload')
+    .argument('[args...]', 'other arguments for the server, after --')
+    .addOption(formatOption());
+  addRunFlags(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['update notes -e LEVEL=debug', 'one more variable'],
+        ['update notes --proxy-port 9000', 'another port'],
+        ['update notes -- --read-only', 'other arguments'],
+      ),
+    )
+    .action(async (name: string, args: readonly string[], options: { format: OutputFormat }, command: Command) => {
+      const said = shell.argv.includes('--');
+      if (args.length > 0 && !said) {
+        throw new SallyError('usage.invalid', `${args[0]} is one word too many`, {
+          hint: 'arguments for the server come after --',
+        });
+      }
+      const { format: _, ...flags } = saidFlags(command) as ReturnType<typeof saidFlags> & { readonly format?: string };
+      if (flags.oidcClientSecret !== undefined) {
+        throw new SallyError('usage.invalid', '--oidc-client-secret cannot be kept for the next start', {
+          hint: 'use --oidc-client-secret-file',
+        });
+      }
+      const { chooseFreePort, reconfigure, refuseContainerFields, update } = await import(
+        '../../control/lifecycle/index.ts'
+      );
+      const parts = await lifecycleFor(command, shell, { patient: true });
+      const updated = await update(
+        name,
+        async (config) => {
+          const next = await reconfigure(config, flags, said ? args : undefined, shell.env);
+          refuseContainerFields(next);
+          return next.port === 0 ? { ...next, port: await chooseFreePort(next.host) } : next;
+        },
+        parts,
+        isDebug(command),
+      );
+      if (options.format === 'json') return shell.out(json(updated));
+      if (updated.unchanged) return shell.out(`${name} is like that already\n`);
+      shell.out(
+        updated.url === undefined ? `${name} is changed; it does not run\n` : `${name} runs at ${updated.url}\n`,
+      );
+    });
+}

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path';
+import { SallyError } from '../base/index.ts';
+import { given } from '../plan/index.ts';
+import {
+  CONTAINER_FIELDS,
+  checkRunConfig,
+  parsePackageReference,
+  RUN_CONFIG_VERSION,
+  type RunConfig,
+} from '../resources/index.ts';
+
+/** What the flags of `run` say about the container of a server. */
+export interface ContainerFlags {
+  readonly volume?: readonly string[];
+  readonly publish?: readonly string[];
+  readonly network?: string;
+  readonly isolateNetwork?: boolean;
+  readonly allowDockerGateway?: boolean;
+  readonly permissionProfile?: string;
+  readonly imageVerification?: RunConfig['image_verification'];
+  readonly caCert?: string;
+  readonly ignoreGlobally?: boolean;
+  readonly printResolvedOverlays?: boolean;
+  readonly runtimeImage?: string;
+  readonly runtimeAddPackage?: readonly string[];
+}
+
+export function containerFields(flags: ContainerFlags): Partial<RunConfig> {
+  const { runtimeImage, runtimeAddPackage, ignoreGlobally, printResolvedOverlays, permissionProfile, caCert } = flags;
+  const build = given({ builder_image: runtimeImage, additional_packages: runtimeAddPackage });
+  const ignore = given({ load_global: ignoreGlobally, print_overlays: printResolvedOverlays });
+  const isBuiltIn = permissionProfile === 'none' || permissionProfile === 'network';
+  return given({
+    volumes: flags.volume?.map(absoluteVolume),
+    publish: flags.publish,
+    network: flags.network,
+    isolate_network: flags.isolateNetwork,
+    allow_docker_gateway: flags.allowDockerGateway,
+    permission_profile_name_or_path: isBuiltIn ? permissionProfile : permissionProfile && resolve(permissionProfile),
+    image_verification: flags.imageVerification,
+    ca_cert: caCert && resolve(caCert),
+    runtime_config: Object.keys(build).length > 0 ? build : undefined,
+    ignore_config: Object.keys(ignore).length > 0 ? ignore : undefined,
+  }) as Partial<RunConfig>;
+}
+
+/** A process sees the machine as its user does: what would confine a container is refused, never left out in silence. */
+export function refuseContainerFields(config: RunConfig): void {
+  if (config.remote_url === undefined && !parsePackageReference(config.image ?? '')) return;
+  const said = CONTAINER_FIELDS.filter((field) => JSON.stringify(config[field]) !== JSON.stringify(UNSAID[field]));
+  if (said.length === 0) return;
+  const kind = config.remote_url === undefined ? 'runs as a process of this machine' : 'runs elsewhere';
+  throw new SallyError('config.unsupported', `${config.name} ${kind}, where these mean nothing: ${said.join(', ')}`, {
+    hint: 'leave them out; they are for servers in containers',
+  });
+}
+
+const UNSAID = checkRunConfig(
+  { schema_version: RUN_CONFIG_VERSION, name: 'x', remote_url: 'https://x', transport: 'sse' },
+  'the defaults',
+);
+
+/** Relative to where the command was given, not to where the workload is started again one day. */
+function absoluteVolume(text: string): string {
+  const [source = '', ...rest] = text.split(':');
+  return [resolve(source), ...rest].join(':');
+}

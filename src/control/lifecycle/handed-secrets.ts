@@ -1,0 +1,61 @@
+import { SallyError, Secret } from '../../base/index.ts';
+import type { RunConfig } from '../../resources/index.ts';
+import type { ResolveSecrets } from '../../secrets/index.ts';
+
+/** The values that a supervisor needs, by their references. They reach it through a pipe, and stand nowhere else. */
+export type HandedSecrets = Readonly<Record<string, string>>;
+
+/**
+ * Looks up every secret that a workload refers to. Commands do it for the supervisor: they may have a person in front of them
+ * who can be asked for a password, and what is missing is told before anything is started.
+ */
+export async function gatherSecrets(config: RunConfig, resolve: ResolveSecrets): Promise<HandedSecrets> {
+  const values: Record<string, string> = {};
+  for (const references of referencesOf(config)) {
+    if (references.length === 0) continue;
+    const found = await resolve(references);
+    for (const reference of references) {
+      const value = found[targetOf(reference)];
+      if (value) values[reference] = value.reveal();
+    }
+  }
+  return values;
+}
+
+/** What a supervisor has instead of a store. */
+export function handedResolver(handed: HandedSecrets): ResolveSecrets {
+  return async (references) =>
+    Object.fromEntries(
+      references.map((reference) => {
+        const value = Object.hasOwn(handed, reference) ? handed[reference] : undefined;
+        if (value !== undefined) return [targetOf(reference), new Secret(value)] as const;
+        throw new SallyError('secret.missing', `no value was handed over for ${reference}`, {
+          hint: 'start the workload again; its configuration changed in between',
+        });
+      }),
+    );
+}
+
+/** In the groups in which they are looked up: a variable and a header may have one name. */
+function referencesOf(config: RunConfig): readonly (readonly string[])[] {
+  const source = config.oidc_config?.client_secret_ref;
+  return [
+    config.secrets,
+    headerReferencesOf(config),
+    source?.startsWith('secret:') ? [oidcReferenceOf(source.slice('secret:'.length))] : [],
+  ];
+}
+
+export function headerReferencesOf({ header_forward }: RunConfig): readonly string[] {
+  return Object.entries(header_forward?.add_headers_from_secret ?? {}).map(
+    ([header, secret]) => `${secret},target=${header}`,
+  );
+}
+
+export function oidcReferenceOf(secret: string): string {
+  return `${secret},target=OIDC_CLIENT_SECRET`;
+}
+
+function targetOf(reference: string): string {
+  return reference.slice(reference.indexOf(',target=') + ',target='.length);
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { isSameProcess } from '../../base/files/index.ts';
+import { SallyError } from '../../base/index.ts';
+import type { RunConfig } from '../../resources/index.ts';
+import type { WorkloadRecord, WorkloadStore } from '../../workloads/index.ts';
+import { endSupervisor } from './end-supervisor.ts';
+import { gatherSecrets, type HandedSecrets } from './handed-secrets.ts';
+import type { LifecycleParts } from './parts.ts';
+import { known } from './select.ts';
+import { spawnSupervisor } from './spawn-supervisor.ts';
+import { untilReady } from './until-ready.ts';
+
+export interface StartOptions {
+  /** Come back when the server answers; otherwise as soon as its supervisor was called. */
+  readonly wait: boolean;
+  readonly debug: boolean;
+}
+
+export interface Started {
+  readonly name: string;
+  /** Where it answers; missing when nobody waited, or when it was stopped meanwhile. */
+  readonly url?: string;
+  /** It ran already. */
+  readonly already: boolean;
+}
+
+/** A new life of a supervisor. Short, since it is part of the path of a socket. */
+export function newInstance(): string {
+  return randomBytes(12).toString('hex');
+}
+
+/** Writes down a workload that is new. Of two commands with one name at once, one succeeds. */
+export async function create(
+  config: RunConfig,
+  parts: LifecycleParts,
+  { ephemeral = false } = {},
+): Promise<WorkloadRecord & { readonly instance: string }> {
+  const { store, groups } = parts;
+  const { name } = config;
+  return await store.alone(name, async () => {
+    await refuseTaken(name, parts);
+    const instance = newInstance();
+    const record = { config, createdAt: new Date().toISOString(), wanted: 'running', ephemeral, instance } as const;
+    // A group that is being removed takes nobody in any more.
+    await groups.alone(async () => {
+      await groups.check(config.group);
+      await store.write(name, record);
+    });
+    return record;
+  });
+}
+
+async function refuseTaken(name: string, { store }: LifecycleParts): Promise<void> {
+  if (!(await store.names()).includes(name)) return;
+  const record = await store.read(name);
+  const supervisor = await store.readSupervisor(name);
+  const alive = supervisor !== undefined && isSameProcess(supervisor);
+  // What a command in the foreground left behind when it was killed means nothing to anybody; nor does an empty folder.
+  if (!alive && (!record || (record.ephemeral && supervisor))) return await store.remove(name);
+  throw new SallyError('workload.exists', `there is a workload ${name} already`, {
+    hint: alive
+      ? `choose another name with --name, change it with: sally update ${name}, or remove it with: sally rm ${name}`
+      : `start it with: sally start ${name}, remove it with: sally rm ${name}, or choose another name with --name`,
+  });
+}
+
+/** Runs a new workload in the background. One that does not come up leaves nothing behind. */
+export async function runDetached(config: RunConfig, parts: LifecycleParts, options: StartOptions): Promise<Started> {
+  const { name } = config;
+  const { debug } = options;
+  const handed = await handedFor(config, parts);
+  const { instance } = await create(config, parts);
+  const child = await spawnSupervisor(name, { instance, handed, debug }, parts);
+  if (!options.wait) return { name, already: false };
+  let url: string | undefined;
+  try {
+    url = await untilReady(name, { child, instance }, parts);
+    if (url !== undefined) return { name, url, already: false };
+  } catch (error) {
+    await discard(name, instance, parts);
+    throw error;
+  }
+  await discard(name, instance, parts);
+  throw new SallyError('workload.not_answering', `${name} was stopped before it answered`, {
+    hint: 'nothing of it is left; run it again',
+  });
+}
+
+function handedFor(config: RunConfig, { secrets }: LifecycleParts): Promise<HandedSecrets> {
+  return gatherSecrets(config, async (references) => (await secrets()).resolverFor(config.name)(references));
+}
+
+/** Takes back what one command began, unless another one has taken it over. */
+async function discard(name: string, instance: string, { store }: LifecycleParts): Promise<void> {
+  await store.alone(name, async () => {
+    if ((await store.read(name))?.instance !== instance) return;
+    await endSupervisor(name, await store.readSupervisor(name));
+    await store.remove(name);
+  });
+}
+
+async function isRunning(name: string, store: WorkloadStore): Promise<boolean> {
+  const supervisor = await store.readSupervisor(name);
+  return supervisor !== undefined && isSameProcess(supervisor);
+}
+
+/** Starts a workload that is known. One that runs already is left alone. */
+export async function start(name: string, parts: LifecycleParts, options: StartOptions): Promise<Started> {
+  const { store } = parts;
+  const { debug } = options;
+  const { config } = await known(name, store);
+  const handed = (await isRunning(name, store)) ? {} : await handedFor(config, parts);
+  const instance = await store.alone(name, async () => {
+    const record = await known(name, store);
+    if (await isRunning(name, store)) return undefined;
+    await endSupervisor(name, await store.readSupervisor(name)); // clears away what a killed one left
+    const next = newInstance();
+    await store.write(name, { ...record, wanted: 'running', ephemeral: false, instance: next });
+    return next;
+  });
+  const child = instance === undefined ? undefined : await spawnSupervisor(name, { instance, handed, debug }, parts);
+  if (!options.wait) return { name, already: instance === undefined };
+  const url = await untilReady(name, { child, instance }, parts);
+  return { name, already: instance === undefined, ...(url === undefined ? {} : { url }) };
+}

@@ -1,0 +1,99 @@
+import { type Log, SallyError, type Secret } from '../base/index.ts';
+import { type BackendTarget, type GatewayPlan, given, planSingle, type ToolsPlan } from '../plan/index.ts';
+import { parsePackageReference, type RunConfig } from '../resources/index.ts';
+import type { ResolveSecrets } from '../secrets/index.ts';
+import { type Environment, readEnvFile, readEnvFolder, resolvePackage } from '../workloads/index.ts';
+import { readCaBundle } from './ca-bundle.ts';
+import { incomingFlagsOf } from './incoming-config.ts';
+import { planFlags } from './incoming-flags.ts';
+import { toTarget } from './launches.ts';
+import { headerReferencesOf } from './lifecycle/handed-secrets.ts';
+import type { Workloads } from './workloads.ts';
+
+export interface RunPlanParts {
+  readonly workloads: Pick<Workloads, 'plan'>;
+  readonly resolveSecrets: ResolveSecrets;
+  readonly env: Environment;
+  readonly log: Log;
+  /** A client secret from the command line. It is for this run only and stands in no configuration. */
+  readonly oidcClientSecret?: string | undefined;
+}
+
+/** What the configuration of one workload means for a gateway. Files and secrets that it names are read now. */
+export async function planRun(config: RunConfig, parts: RunPlanParts): Promise<GatewayPlan> {
+  const ca = config.ca_bundle === undefined ? undefined : await readCaBundle(config.ca_bundle);
+  const flags = await incomingFlagsOf(config.oidc_config, parts.resolveSecrets, parts.env);
+  const incoming = await planFlags({ ...flags, ...given({ oidcClientSecret: parts.oidcClientSecret }) }, parts.env, ca);
+  const target = await targetOf(config, parts, ca);
+  const tools = toolsOf(config);
+  return {
+    ...planSingle(config.name, target, {}, incoming),
+    ...(tools ? { aggregation: { kind: 'single', tools } } : {}),
+    oldSse: { shown: config.proxy_mode === 'sse', prefix: config.endpoint_prefix ?? '' },
+    postOnly: config.stateless,
+  };
+}
+
+async function targetOf(config: RunConfig, parts: RunPlanParts, ca: string | undefined): Promise<BackendTarget> {
+  const { name, image, remote_url, transport, target_port: port, target_host: host, stateless } = config;
+  const postOnly = stateless ? { postOnly: true } : {};
+  if (remote_url !== undefined) {
+    const kind = transport === 'sse' ? 'sse' : 'streamable-http';
+    const headers = await headersOf(config, parts.resolveSecrets);
+    return { kind, url: remoteUrl(remote_url), addresses: 'private', headers, ...postOnly, ...given({ ca }) };
+  }
+  const reference = parsePackageReference(image ?? '');
+  if (!reference) {
+    throw new SallyError(
+      'workload.runtime_missing',
+      `${image} is a container image, and this version runs no containers yet`,
+      {
+        hint: 'use npx://, uvx:// or go:// where the server is published as a package',
+      },
+    );
+  }
+  const from = config.working_directory ?? '/';
+  const command = await resolvePackage(reference, config.cmd_args, { from, env: parts.env });
+  const launch = { name, ...command, env: await variablesOf(config, parts.resolveSecrets) };
+  const planned = await parts.workloads.plan({ launch, transport, host, ...given({ port }) });
+  return { ...toTarget(planned, config.session_mode === 'shared'), ...postOnly };
+}
+
+/** Files first, then what was said one by one, then secrets: the later wins. */
+async function variablesOf(
+  config: RunConfig,
+  resolveSecrets: ResolveSecrets,
+): Promise<Record<string, string | Secret>> {
+  const { env_file, env_file_dir, env_vars, secrets } = config;
+  return {
+    ...(env_file === undefined ? {} : await readEnvFile(env_file)),
+    ...(env_file_dir === undefined ? {} : await readEnvFolder(env_file_dir)),
+    ...env_vars,
+    ...(secrets.length === 0 ? {} : await resolveSecrets(secrets)),
+  };
+}
+
+async function headersOf(config: RunConfig, resolveSecrets: ResolveSecrets): Promise<Record<string, string | Secret>> {
+  const { header_forward } = config;
+  if (!header_forward) return {};
+  const all = { ...header_forward.add_plaintext_headers, ...(await resolveSecrets(headerReferencesOf(config))) };
+  return Object.fromEntries(Object.entries(all).map(([header, value]) => [header.toLowerCase(), value]));
+}
+
+/** The person at the keyboard chose the address, so his own network is allowed; link-local addresses never are. */
+function remoteUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && `${url.username}${url.password}` === '') return url.href;
+  throw new SallyError('workload.reference_invalid', 'the URL of the server cannot be read, or carries a password', {
+    hint: 'write https://HOST/PATH without user and password',
+  });
+}
+
+/** Nothing when nothing is said: then tools pass through unseen. */
+function toolsOf({ tools_filter, tools_override }: RunConfig): ToolsPlan | undefined {
+  const overrides = Object.entries(tools_override).map(([tool, { name, description }]) => {
+    return [tool, given({ name, description })] as const;
+  });
+  if (tools_filter.length === 0 && overrides.length === 0) return undefined;
+  return { filter: new Set(tools_filter), overrides: new Map(overrides), excludeAll: false };
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+import { checkRunConfig, formatRunConfig, parseRunConfig, parseToolsOverride } from './index.ts';
+
+const SMALLEST = { schema_version: 'sallyport/v1', name: 'notes', image: 'npx://notes', transport: 'stdio' };
+
+describe('a run configuration', () => {
+  it('reads back what it writes, to the letter', () => {
+    const full = {
+      ...SMALLEST,
+      group: 'tools',
+      cmd_args: ['--read-only', ''],
+      env_vars: { B: '2', A: '1' },
+      secrets: ['api-key,target=API_KEY'],
+      tools_override: { read: { name: 'open' } },
+      tools_filter: ['open'],
+      permission_profile: {
+        network: { outbound: { allow_host: ['api.example.com', '.example.org'], allow_port: [443] } },
+      },
+      oidc_config: {
+        issuer: 'https://idp.example',
+        audience: 'me',
+        client_id: 'me',
+        client_secret_ref: 'file:/run/secret',
+      },
+    };
+    const once = formatRunConfig(checkRunConfig(full, 'test'));
+    const { config, ignored } = parseRunConfig(once, 'test');
+    expect(formatRunConfig(config)).toBe(once);
+    expect(ignored).toEqual([]);
+    expect(Object.keys(config.env_vars)).toEqual(['B', 'A']);
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'an unknown field',
+      { ...SMALLEST, tols_filter: [] },
+      'tols_filter: is not a known field (did you mean `tools_filter`?)',
+    ],
+    ['no server', { ...SMALLEST, image: undefined }, 'image: or remote_url is required'],
+    ['two servers', { ...SMALLEST, remote_url: 'https://x.example' }, 'and not both'],
+    ['a name that leads elsewhere', { ...SMALLEST, name: '../x' }, 'name: must be letters'],
+    ['a secret by value', { ...SMALLEST, secrets: ['hunter2'] }, 'secrets[0]: must be NAME,target=VARIABLE'],
+    [
+      'a client secret by value',
+      {
+        ...SMALLEST,
+        oidc_config: { issuer: 'https://x.example', audience: 'x', client_id: 'x', client_secret_ref: 'hunter2' },
+      },
+      'client_secret_ref: must be env:VARIABLE, file:/PATH or secret:NAME',
+    ],
+    ['a relative path', { ...SMALLEST, env_file: '.env' }, 'env_file: must be an absolute path'],
+    [
+      'a remote server over stdio',
+      { ...SMALLEST, image: undefined, remote_url: 'https://x.example' },
+      'transport: of a remote',
+    ],
+    [
+      'a profile that would write into a proxy configuration',
+      { ...SMALLEST, permission_profile: { network: { outbound: { allow_host: ['a\nhttp_access allow all'] } } } },
+      'allow_host[0]',
+    ],
+    ['another version', { ...SMALLEST, schema_version: 'sallyport/v9' }, 'schema_version: is "sallyport/v9"'],
+  ])('with %s is refused', (_, value, says) => {
+    expect(() => parseRunConfig(JSON.stringify(value), 'notes.json')).toThrow(says);
+  });
+
+  it('never repeats a value in an error: it may be a secret', () => {
+    for (const value of [
+      { ...SMALLEST, secrets: ['hunter2'] },
+      { ...SMALLEST, env_vars: { 'a b': 'hunter2' } },
+      { ...SMALLEST, env_vars: 'hunter2' },
+    ])
+      expect(() => parseRunConfig(JSON.stringify(value), 'notes.json')).toThrow(expect.not.stringContaining('hunter2'));
+  });
+});
+
+describe('a file of ToolHive', () => {
+  const EXPORTED = {
+    schema_version: 'v0.1.0',
+    image: 'ghcr.io/acme/notes:1.4.0',
+    name: 'notes',
+    base_name: 'notes',
+    container_name: 'notes',
+    transport: 'streamable-http',
+    proxy_mode: 'streamable-http',
+    host: '127.0.0.1',
+    port: 20111,
+    target_host: '127.0.0.1',
+    target_port: 8080,
+    group: 'default',
+    permission_profile: { network: { outbound: { allow_host: ['api.notes.example'], allow_port: [443] } } },
+    env_vars: { MCP_TRANSPORT: 'streamable-http', MCP_PORT: '8080', FASTMCP_PORT: '8080', LEVEL: 'debug' },
+    secrets: ['notes-key,target=NOTES_KEY'],
+    isolate_network: true,
+    container_labels: { toolhive: 'true', 'toolhive-port': '20111', team: 'a' },
+    ignore_config: { LoadGlobal: true, PrintOverlays: false },
+    strict_protocol_validation: false,
+    authz_config: null,
+    validating_webhooks: [],
+  };
+
+  it('is understood', () => {
+    const { config, ignored } = parseRunConfig(JSON.stringify(EXPORTED), 'notes.json');
+    expect(ignored).toEqual([]);
+    expect(config).toMatchObject({
+      schema_version: 'sallyport/v1',
+      image: 'ghcr.io/acme/notes:1.4.0',
+      port: 20111,
+      target_port: 8080,
+      env_vars: { LEVEL: 'debug' },
+      container_labels: { team: 'a' },
+      isolate_network: true,
+      ignore_config: { load_global: true, print_overlays: false },
+      permission_profile: { network: { outbound: { allow_host: ['api.notes.example'] } } },
+    });
+    expect(config.env_vars).toEqual({ LEVEL: 'debug' });
+  });
+
+  it('whose OIDC settings are capitalised keeps them', () => {
+    const oidc = {
+      Issuer: 'https://idp.example',
+      Audience: 'me',
+      JWKSURL: '',
+      AllowPrivateIP: true,
+      Scopes: ['openid'],
+      ClientSecret: '',
+    };
+    const { config } = parseRunConfig(
+      JSON.stringify({ ...EXPORTED, oidc_config: oidc, thv_ca_bundle: '/etc/ca.pem' }),
+      'x',
+    );
+    expect(config).toMatchObject({
+      oidc_config: { issuer: 'https://idp.example', audience: 'me', jwks_allow_private_ip: true, scopes: ['openid'] },
+      ca_bundle: '/etc/ca.pem',
+    });
+  });
+
+  it('with fields that mean nothing here names them', () => {
+    const { ignored } = parseRunConfig(
+      JSON.stringify({ ...EXPORTED, debug: true, telemetry_config: { endpoint: 'x' }, session_ttl: '2h' }),
+      'x',
+    );
+    expect(ignored).toEqual(['debug', 'telemetry_config', 'session_ttl']);
+  });
+
+  it.each<[string, object]>([
+    ['authz_config', { authz_config: { version: '1.0' } }],
+    ['audit_config', { audit_config: { component: 'x' } }],
+    ['mutating_webhooks', { mutating_webhooks: [{ name: 'x' }] }],
+    ['remote_auth_config', { remote_auth_config: { client_id: 'x' } }],
+    ['token_exchange_config', { token_exchange_config: { token_url: 'https://x.example' } }],
+    ['middleware_configs[0]', { middleware_configs: [{ type: 'authorization' }] }],
+    [
+      'middleware_configs[0]',
+      { middleware_configs: [{ type: 'auth', parameters: { oidc_config: { Issuer: 'https://idp.example' } } }] },
+    ],
+    ['middleware_configs[0]', { middleware_configs: [{ type: 'tool-filter', parameters: { filter: ['a'] } }] }],
+    [
+      'oidc_config.ClientSecret',
+      { oidc_config: { Issuer: 'https://x.example', Audience: 'a', ClientSecret: 'hunter2' } },
+    ],
+    ['image', { image: 'toolhivelocal/npx-notes:20260101' }],
+  ])('that protects with %s is not run without it', (field, more) => {
+    const text = JSON.stringify({ ...EXPORTED, ...more });
+    expect(() => parseRunConfig(text, 'notes.json')).toThrow(field);
+    expect(() => parseRunConfig(text, 'notes.json')).toThrow(expect.not.stringContaining('hunter2'));
+  });
+});
+
+describe('a file of tool overrides', () => {
+  it('gives names and descriptions', () => {
+    const text = '{"toolsOverride":{"read":{"name":"open"},"constructor":{"description":"Build"}}}';
+    expect(parseToolsOverride(text, 'x')).toEqual({ read: { name: 'open' }, constructor: { description: 'Build' } });
+  });
+
+  it.each([
+    ['not JSON', '{'],
+    ['toolsOverride: is required', '{"toolsOverride":null}'],
+    ['extra: is not a known field', '{"toolsOverride":{"a":{"name":"b"}},"extra":1}'],
+    ['must be 1 to 64 letters', '{"toolsOverride":{"a":{"name":"b c"}}}'],
+    ['two tools the name b', '{"toolsOverride":{"a":{"name":"b"},"b":{"description":"x"}}}'],
+  ])('is refused: %s', (says, text) => {
+    expect(() => parseToolsOverride(text, 'x')).toThrow(says);
+  });
+});

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Boundaries, startBoundaries } from '../support/boundaries.ts';
+import type { Caller } from '../support/caller.ts';
+import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
+import { type RecordingServer, startRecordingServer } from '../support/recording-server.ts';
+import { startTokenExchange, type TokenExchange } from '../support/token-exchange.ts';
+
+const API_KEY = 'the key that all users share';
+const SERVICE_TOKEN = 'the-token-of-the-gateway-itself';
+/** What a backend may see besides its credential. Everything else would be the client's. */
+const OUR_HEADERS = [
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'mcp-session-id',
+];
+
+let corp: IdentityProvider;
+let hub: IdentityProvider;
+let exchange: TokenExchange;
+let backends: Record<string, RecordingServer>;
+let gate: Boundaries;
+let alice: Caller;
+let bob: Caller;
+
+function exchangeAuth(audience: string, more: object = {}): Record<string, unknown> {
+  const { tokenUrl, client } = exchange;
+  const clientSecretRef = { name: 'exchange', key: 'client' };
+  return {
+    type: 'tokenExchange',
+    tokenExchange: { tokenUrl, clientId: client.id, clientSecretRef, audience, scopes: ['use'], ...more },
+  };
+}
+
+beforeAll(async () => {
+  [corp, hub] = await Promise.all([startIdentityProvider({ name: 'corp' }), startIdentityProvider({ name: 'hub' })]);
+  exchange = await startTokenExchange(corp);
+  const names = ['code', 'notes', 'tickets', 'files', 'search', 'mail', 'open'];
+  // Both eras among them.
+  const started = names.map((_name, index) => startRecordingServer({ era: index % 2 === 0 ? 'legacy' : 'modern' }));
+  const servers = await Promise.all(started);
+  backends = Object.fromEntries(names.map((name, index) => [name, servers[index] as RecordingServer]));
+  const server = (name: string): { readonly server: RecordingServer } => ({
+    server: backends[name] as RecordingServer,
+  });
+  gate = await startBoundaries({
+    providers: { corp, hub },
+    backends: {
+      code: { ...server('code'), auth: { type: 'upstreamInject', upstreamInject: { providerName: 'hub' } } },
+      notes: { ...server('notes'), auth: { type: 'upstreamInject', upstreamInject: { providerName: 'corp' } } },
+      tickets: { ...server('tickets'), auth: exchangeAuth('tickets', { subjectProviderName: 'corp' }) },
+      files: { ...server('files'), auth: exchangeAuth('files') },
+      search: {
+        ...server('search'),
+        auth: {
+          type: 'headerInjection',
+          headerInjection: { headerName: 'X-Api-Key', valueSecretRef: { name: 'search', key: 'key' } },
+        },
+      },
+      mail: {
+        ...server('mail'),
+        auth: { type: 'bearerToken', bearerToken: { tokenSecretRef: { name: 'mail', key: 'token' } } },
+      },
+      open: server('open'),
+    },
+    secrets: { 'exchange/client': exchange.client.secret, 'search/key': API_KEY, 'mail/token': SERVICE_TOKEN },
+  });
+  exchange.trustedIssuer = gate.issuer;
+  alice = await gate.login('alice');
+  bob = await gate.login('bob');
+});
+
+afterAll(async () => {
+  if (process.env.SHOW)
+    console.log(gate.replicas[0].sally.stderr(), JSON.stringify((await alice.request('tools/list')).json));
+  await gate?.[Symbol.asyncDispose]();
+  await Promise.all(Object.values(backends ?? {}).map((server) => server[Symbol.asyncDispose]()));
+  await Promise.all([corp, hub, exchange].map((one) => one?.[Symbol.asyncDispose]()));
+});
+
+/** The claims of an access token of the gateway. */
+function claimsOf({ accessToken }: Caller): { readonly sub: string } {
+  return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString());
+}
+
+describe('what a backend gets to see', () => {
+  it.each(['alice', 'bob'])('of %s: the token of the provider that is named for it', async (user) => {
+    const caller = user === 'alice' ? alice : bob;
+    expect((await caller.seenBy('code')).authorization).toBe(`Bearer ${hub.accessTokenOf(user)}`);
+    expect((await caller.seenBy('notes')).authorization).toBe(`Bearer ${corp.accessTokenOf(user)}`);
+  });
+
+  it.each(['alice', 'bob'])('of %s: a token made for it in exchange for that of a provider', async (user) => {
+    const caller = user === 'alice' ? alice : bob;
+    const { authorization = '' } = await caller.seenBy('tickets');
+    const made = exchange.exchanges.find(({ token }) => authorization === `Bearer ${token}`);
+    expect(made?.user).toBe(user);
+    expect(made?.form.get('subject_token')).toBe(corp.accessTokenOf(user));
+    expect(made?.form.get('audience')).toBe('tickets');
+    expect(made?.form.get('scope')).toBe('use');
+  });
+
+  it.each(['alice', 'bob'])('of %s: a token made for it in exchange for the one he came with', async (user) => {
+    const caller = user === 'alice' ? alice : bob;
+    const { authorization = '' } = await caller.seenBy('files');
+    const made = exchange.exchanges.find(({ token }) => authorization === `Bearer ${token}`);
+    expect(made?.user).toBe(claimsOf(caller).sub);
+    expect(made?.form.get('subject_token')).toBe(caller.accessToken);
+    expect(made?.form.get('audience')).toBe('files');
+  });
+
+  it('a header that is the same for all users', async () => {
+    for (const caller of [alice, bob]) {
+      const { 'x-api-key': key, authorization } = await caller.seenBy('search');
+      expect({ key, authorization }).toEqual({ key: API_KEY, authorization: undefined });
+    }
+  });
+
+  it('a bearer token that is the same for all users', async () => {
+    for (const caller of [alice, bob]) {
+      expect((await caller.seenBy('mail')).authorization).toBe(`Bearer ${SERVICE_TOKEN}`);
+    }
+  });
+
+  it('nothing, where nothing is configured', async () => {
+    expect((await alice.seenBy('open')).authorization).toBeUndefined();
+  });
+
+  it('one exchange for many calls of one user', async () => {
+    const before = exchange.exchanges.length;
+    await Promise.all(Array.from({ length: 20 }, () => alice.seenBy('tickets')));
+    expect(exchange.exchanges.length).toBe(before);
+  });
+});
+
+describe('what a backend never gets to see', () => {
+  it('headers of the client: its token, cookies, names for itself and where it comes from', async () => {
+    const hostile = {
+      cookie: 'session=of-the-client',
+      'x-api-key': 'of the client',
+      'x-forwarded-for': '203.0.113.9',
+      'x-forwarded-user': 'admin',
+      'proxy-authorization': 'Basic b2YgdGhlIGNsaWVudA==',
+      forwarded: 'for=203.0.113.9',
+      'x-user-id': 'admin',
+      'x-custom': 'of the client',
+      'user-agent': 'the client',
+    };
+    for (const name of Object.keys(backends)) {
+      const message = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: `${name}_whoami`, arguments: {} },
+      };
+      const { json } = await alice.post(message, hostile);
+      const seen = JSON.parse(json.result.content[0].text) as Record<string, string>;
+      const credential = ['authorization', ...(name === 'search' ? ['x-api-key'] : [])];
+      expect(Object.keys(seen).filter((header) => ![...OUR_HEADERS, ...credential].includes(header))).toEqual([]);
+      expect(JSON.stringify(seen)).not.toContain('of the client');
+    }
+  });
+
+  it('a token of the gateway, in any request of the whole file', () => {
+    const requests = Object.values(backends).flatMap(({ seen }) => seen);
+    expect(requests.length).toBeGreaterThan(50);
+    for (const { headers, body } of requests) {
+      for (const { accessToken, refreshToken } of [alice, bob]) {
+        expect(JSON.stringify([headers, body])).not.toContain(accessToken);
+        expect(JSON.stringify([headers, body])).not.toContain(refreshToken);
+      }
+    }
+  });
+});
