@@ -2,13 +2,14 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type BenchBackend, freePort } from './backend.ts';
+import { STRATEGIES, startStrategies, startWithTokens } from './boundaries.ts';
 import { type Subject, send } from './load.ts';
 import { legacyCall, legacyInitialize, modernCall, toolName } from './messages.ts';
 import { pinned, start } from './processes.ts';
 import { runSally, serverName, serveSally } from './sally.ts';
 
 const HERE = import.meta.dirname;
-export const KEYS = ['backend', 'bare', 'mcpProxy', 'one', 'many', 'session'] as const;
+export const KEYS = ['backend', 'bare', 'mcpProxy', 'one', 'many', 'session', 'token', ...STRATEGIES] as const;
 export type Key = (typeof KEYS)[number];
 export type Contenders = Readonly<Partial<Record<Key, Subject>>>;
 
@@ -44,6 +45,8 @@ export async function startContenders(
       messages: [legacyCall(session, toolName(0))],
     },
   };
+  contenders.token = await startWithTokens(join(folder, 'token'), urls, spread, stack);
+  Object.assign(contenders, await startStrategies(backend, stack));
   const mcpProxy = await startMcpProxy(stack);
   if (mcpProxy) contenders.mcpProxy = mcpProxy;
   for (const { url, messages } of Object.values(contenders)) for (const message of messages) await send(url, message);

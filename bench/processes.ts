@@ -13,6 +13,11 @@ export function pinned(core: Core, command: readonly string[]): readonly string[
   return CAN_PIN ? ['taskset', '-c', core === 'tested' ? '0' : '1', ...command] : command;
 }
 
+/** Puts a process that already runs, with all its threads, on its core. */
+export function pin(core: Core, pid: number): void {
+  if (CAN_PIN) spawnSync('taskset', ['-acp', core === 'tested' ? '0' : '1', String(pid)]);
+}
+
 export interface Started extends AsyncDisposable {
   readonly pid: number;
   /** The first line it wrote to standard output. */

@@ -51,6 +51,9 @@ export function targetsOf(
     atMost('CPU per call (d) : (b)', ratio('one', 'bare', 'cpuPerCall', AT), 1.2),
     atLeast('calls/s (e) : (b)', ratio('many', 'bare', 'callsPerSecond', AT), 0.8),
     atLeast('calls/s (d) : (c)', ratio('one', 'mcpProxy', 'callsPerSecond', AT), 4),
+    atLeast('calls/s (f) : (e)', ratio('token', 'many', 'callsPerSecond', AT), 0.95),
+    atLeast('calls/s (h) : (g)', ratio('inject', 'plain', 'callsPerSecond', AT), 0.9),
+    atLeast('calls/s (i) : (g)', ratio('exchange', 'plain', 'callsPerSecond', AT), 0.9),
   ].filter(({ value }) => !Number.isNaN(value));
 }
 

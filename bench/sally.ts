@@ -21,10 +21,11 @@ export async function serveSally(
   folder: string,
   backendUrls: readonly string[],
   nodeOptions: readonly string[] = [],
+  incomingAuth: object = { type: 'anonymous' },
 ): Promise<RunningSally> {
   await mkdir(folder, { recursive: true });
   const entries = backendUrls.map((url, index) => entryOf(serverName(index), url));
-  await writeFile(join(folder, 'bench.yaml'), [GATEWAY, ...entries].join('---\n'));
+  await writeFile(join(folder, 'bench.yaml'), [gateway(incomingAuth), ...entries].join('---\n'));
   return await launch(['vmcp', 'serve', '-f', folder, '--port', '0', '--format', 'json'], nodeOptions);
 }
 
@@ -38,12 +39,13 @@ async function launch(args: readonly string[], nodeOptions: readonly string[]): 
   return { ...started, url: endpoints[0]?.url ?? '' };
 }
 
-const GATEWAY = `apiVersion: sallyport.dev/v1alpha1
+// JSON is YAML.
+const gateway = (incomingAuth: object): string => `apiVersion: sallyport.dev/v1alpha1
 kind: VirtualMCPServer
 metadata: { name: bench }
 spec:
   groupRef: { name: bench }
-  incomingAuth: { type: anonymous }
+  incomingAuth: ${JSON.stringify(incomingAuth)}
   outgoingAuth: { source: discovered }
 ---
 apiVersion: sallyport.dev/v1alpha1

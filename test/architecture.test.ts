@@ -43,6 +43,8 @@ const OWNERS: Readonly<Record<string, readonly string[]>> = {
   oauth4webapi: ['oauth'],
   'oidc-provider': ['authserver'],
   ioredis: ['authserver'],
+  dockerode: ['workloads'],
+  ignore: ['workloads'],
   '@modelcontextprotocol/core': ['mcp'],
   '@modelcontextprotocol/client': [],
   '@modelcontextprotocol/server': [],

@@ -20,6 +20,8 @@ export interface Grants {
   isLive(grantId: string): boolean | Promise<boolean>;
   /** Ends a login with everything that came of it, here and in every other process. */
   end(grantId: string): Promise<void>;
+  /** Hears of logins that are ended here, and of those ended elsewhere that were used here a moment ago. */
+  onEnded(listener: (grantId: string) => void): () => void;
   close(): void;
 }
 
@@ -29,6 +31,7 @@ const TRUSTED = 30_000;
 const REMEMBERED = 20_000;
 
 interface Live {
+  readonly grantId: string;
   until: number;
 }
 
@@ -38,6 +41,7 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
   /** By each of their storage keys, which are what processes tell each other: they say nothing to whoever listens. */
   const live = new Map<string, Live>();
   const underway = new Map<string, Promise<void>>();
+  const listeners = new Set<(grantId: string) => void>();
   let isListening = false;
   /** Counts what was heard: an answer of the store that is older than a word says nothing. */
   let heard = 0;
@@ -52,10 +56,16 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
       heard += 1;
       for (const key of text.split(' ')) {
         const entry = live.get(key);
-        if (entry) entry.until = 0;
+        if (!entry || entry.until === 0) continue;
+        entry.until = 0;
+        tell(entry.grantId);
       }
     },
   });
+
+  function tell(grantId: string): void {
+    for (const listener of listeners) listener(grantId);
+  }
 
   function keysOf(grantId: string): readonly string[] {
     const known = keys.get(grantId);
@@ -70,7 +80,7 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
     const isLive = await asked;
     if (!isLive || !isListening || heard !== before) return isLive;
     if (live.size >= REMEMBERED) live.clear();
-    const entry = { until: now() + TRUSTED };
+    const entry = { grantId, until: now() + TRUSTED };
     for (const key of keysOf(grantId)) live.set(key, entry);
     return true;
   }
@@ -80,6 +90,7 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
     const group = grantGroup(records, grantId);
     await records.removeGroup(group);
     afterwards();
+    tell(grantId);
     try {
       await broadcast.publish(CHANNEL, group.keys.join(' '));
     } catch (error) {
@@ -99,6 +110,10 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
       const begun = underway.get(grantId) ?? end(grantId).finally(() => underway.delete(grantId));
       underway.set(grantId, begun);
       return begun;
+    },
+    onEnded(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     close: stop,
   };

@@ -9,6 +9,9 @@ export interface ErrorNotice {
   readonly advice: string;
   /** Under this id the log knows more. */
   readonly incident: string;
+  /** A way on that he may take, and what it says. */
+  readonly continueTo?: string;
+  readonly label?: string;
 }
 
 export type SendErrorPage = (response: ServerResponse, notice: ErrorNotice) => void;

@@ -3,12 +3,13 @@ import type { Log, Route } from '../base/index.ts';
 import { createFetch, type GuardedFetch, type KeyLookup, keyLookup } from '../oauth/index.ts';
 import type { AuthServerPlan } from '../plan/index.ts';
 import { createClientDocuments } from './clients/documents.ts';
+import { createKeptDocuments } from './clients/kept-documents.ts';
 import { type RedirectRules, redirectSchemes } from './clients/redirect-uri.ts';
 import { createEdge } from './edge/edge.ts';
 import { createOwnTokens } from './edge/own-tokens.ts';
 import { createRefresh } from './edge/refresh.ts';
 import { addressOf, type SourceOf } from './edge/source.ts';
-import { createThrottle, throttled } from './edge/throttle.ts';
+import { createThrottle, type PageRoute, throttled } from './edge/throttle.ts';
 import { createGrants } from './grants.ts';
 import { resolveSigningKeys } from './keys.ts';
 import { createAsk } from './library/ask.ts';
@@ -16,13 +17,17 @@ import { auditEvents, nameOfGrant } from './library/audit.ts';
 import { createProvider } from './library/provider.ts';
 import { supportedScopes } from './library/scopes.ts';
 import { createLimiter } from './limits.ts';
+import { createLogins, type LoginRecord, type Logins } from './logins.ts';
 import type { AuthServerMemory } from './memory.ts';
 import { sendErrorPage } from './page.ts';
 import { createServerSecrets, type ServerSecrets } from './secrets.ts';
+import { createShared, type Shared } from './shared.ts';
 import { createClientRows } from './storage/clients.ts';
 import { createRecords, type Records } from './storage/records.ts';
+import { createRotation } from './storage/rotation.ts';
 import type { Storage } from './storage/storages.ts';
 import { createUsers, type Users } from './users.ts';
+import { createUses, type Uses } from './uses.ts';
 
 export interface CoreParts {
   readonly memory: AuthServerMemory;
@@ -42,6 +47,10 @@ export interface LoginParts {
   readonly records: Records;
   readonly secrets: ServerSecrets;
   readonly users: Users;
+  readonly logins: Logins;
+  readonly uses: Uses;
+  /** Ends a login with everything that came of it, in every process. `by` goes to the log. */
+  readonly endLogin: (login: LoginRecord, by: string) => Promise<void>;
   readonly storage: Storage;
   readonly log: Log;
   readonly now: () => number;
@@ -49,7 +58,7 @@ export interface LoginParts {
 
 /** The pages between `authorize` and the way back to the client. */
 export interface Login {
-  readonly routes: readonly Route[];
+  readonly routes: readonly PageRoute[];
   /** A login is about to end: what goes with it is looked at, and what has to be done afterwards given back. */
   ending?(grantId: string): Promise<() => void>;
   close(): Promise<void>;
@@ -60,6 +69,8 @@ export interface IssuedTokens {
   readonly keys: KeyLookup;
   /** Whether the login that a token names still stands. In memory the answer is there at once. */
   isLive(grantId: string): boolean | Promise<boolean>;
+  /** Hears of logins that are ended, here or in another process. Gives a function that stops it. */
+  onEnded(listener: (grantId: string) => void): () => void;
 }
 
 export interface Core {
@@ -68,6 +79,7 @@ export interface Core {
   readonly hosts: readonly string[];
   readonly routes: readonly Route[];
   readonly tokens: IssuedTokens;
+  readonly shared: Shared;
   report(): CoreReport;
   close(): Promise<void>;
 }
@@ -120,13 +132,17 @@ function assemble<L extends Login>(
   const records = createRecords(storage.store, secrets);
   const clients = createClientRows(records, now);
   const users = createUsers(records);
+  const logins = createLogins(records, now);
+  const uses = createUses({ logins, log, now });
   const scopes = supportedScopes(plan);
   const redirects: RedirectRules = { schemes: redirectSchemes(plan.registration.redirectSchemes) };
   const documentFetch = parts.documentFetch ?? createFetch(DOCUMENT);
+  const kept = createKeptDocuments(records, now);
   const documents = createClientDocuments({
     fetch: documentFetch,
     hosts: plan.registration.metadataHosts,
     rules: { scopes, redirects: { schemes: 'none' } },
+    kept,
     perHost: createLimiter(DOCUMENTS.perHost, now),
     inAll: createLimiter(DOCUMENTS.inAll, now),
     log,
@@ -138,28 +154,57 @@ function assemble<L extends Login>(
   const grants = createGrants({
     records,
     broadcast: storage.broadcast,
-    ending: async (grantId) => (await login.ending?.(grantId)) ?? (() => {}),
+    async ending(grantId) {
+      const known = await logins.find(grantId);
+      const afterwards = await login.ending?.(grantId);
+      return () => {
+        afterwards?.();
+        // What stays in a list ends by itself, and leads nowhere.
+        if (known) logins.forget(known).catch(() => {});
+      };
+    },
     log,
     now,
   });
+  const endLogin: LoginParts['endLogin'] = async ({ grantId, user, client }, by) => {
+    await grants.end(grantId);
+    const grant = nameOfGrant(grantId);
+    log.info('grant.revoked', { server: plan.name, client: client.id, user: user.id, grant, by });
+  };
+  const rotation = createRotation(log);
   const provider = createProvider(plan, {
     keys,
     secrets,
     records,
     clients,
     endGrant: grants.end,
+    rotation,
     reused,
     documents,
     redirects,
     findUser: users.find,
   });
-  auditEvents(provider, plan.name, clients, log);
-  const tokens: IssuedTokens = { keys: keyLookup(keys), isLive: grants.isLive };
+  auditEvents(provider, plan.name, [clients, kept], log);
+  const tokens: IssuedTokens = { keys: keyLookup(keys), isLive: noting(grants.isLive, uses), onEnded: grants.onEnded };
   const ask = createAsk(provider, new URL(plan.issuer));
   const throttle = createThrottle(memory.counters, sourceOf);
-  const login = createLogin({ plan, provider, records, secrets, users, storage, log, now });
+  const login = createLogin({
+    plan,
+    provider,
+    records,
+    secrets,
+    users,
+    logins,
+    uses,
+    endLogin,
+    storage,
+    log,
+    now,
+  });
   const lostOnRestart = lostBy(plan);
-  if (lostOnRestart.length > 0 && memory.firstWarning()) sayWhatIsLost(plan, lostOnRestart, log);
+  if (lostOnRestart.length > 0 && memory.firstWarning()) {
+    log.warn('a restart of the authorization server ends every login', { server: plan.name, lost: lostOnRestart });
+  }
 
   return {
     issuer: plan.issuer,
@@ -169,7 +214,7 @@ function assemble<L extends Login>(
         ask,
         rules: { scopes, redirects },
         ownTokens: createOwnTokens(plan, { ask, ...tokens, revoke: grants.end, log, now }),
-        refresh: createRefresh({ provider, records }),
+        refresh: createRefresh({ provider, records, rotation }),
         throttle,
         sendErrorPage,
         log,
@@ -177,6 +222,7 @@ function assemble<L extends Login>(
       ...login.routes.map((route) => throttled(route, throttle, sendErrorPage)),
     ],
     tokens,
+    shared: createShared(plan, records, secrets),
     login,
     report: () => ({
       issuer: plan.issuer,
@@ -186,6 +232,7 @@ function assemble<L extends Login>(
     }),
     async close() {
       await login.close();
+      await uses.close();
       grants.close();
       await storage.release();
       if (documentFetch !== parts.documentFetch) await documentFetch.close();
@@ -193,19 +240,22 @@ function assemble<L extends Login>(
   };
 }
 
+/** Boundary 1 asks for every call: that is how a login is known to be used. */
+function noting(isLive: IssuedTokens['isLive'], uses: Uses): IssuedTokens['isLive'] {
+  return (grantId) => {
+    const live = isLive(grantId);
+    if (live === true) uses.note(grantId);
+    if (typeof live === 'boolean') return live;
+    return live.then((stands) => {
+      if (stands) uses.note(grantId);
+      return stands;
+    });
+  };
+}
+
 function secretsOf({ name, hmacSecrets }: AuthServerPlan, memory: AuthServerMemory): ServerSecrets {
   const [first, ...others] = hmacSecrets;
   return createServerSecrets(name, first ? [first, ...others] : [memory.secret()]);
-}
-
-function sayWhatIsLost({ name: server, storage }: AuthServerPlan, lost: readonly string[], log: Log): void {
-  log.warn('a restart of the authorization server ends every login', { server, lost });
-  if (storage.kind === 'memory') return;
-  log.warn('the store is shared, and another process cannot use what this one writes: it has other keys', {
-    server,
-    lost,
-    hint: 'set signingKeySecretRefs and hmacSecretRefs to the same secrets everywhere',
-  });
 }
 
 function lostBy({ signingKeys, hmacSecrets, storage }: AuthServerPlan): readonly string[] {

@@ -469,6 +469,29 @@ export const FACES = {
     means:
       'An identity provider answered something that must not be accepted, such as an ID token for somebody else. Check how the provider is configured.',
   },
+  'login.unknown': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'No gateway that runs here has such a login, or none runs. `sally auth sessions` shows the logins there are.',
+  },
+  'login.ambiguous': {
+    http: 500,
+    rpc: -32603,
+    exit: 2,
+    expose: true,
+    means: 'Several users have that email address, and nothing was ended. Choose one by the id that the message lists.',
+  },
+  'login.unanswered': {
+    http: 500,
+    rpc: -32603,
+    exit: 1,
+    expose: true,
+    means:
+      'A gateway that runs did not answer a question about its logins. Try again; if it was asked to end logins, look with `sally auth sessions` which are left.',
+  },
   'workload.reference_invalid': {
     http: 500,
     rpc: -32603,
@@ -490,6 +513,21 @@ export const FACES = {
     exit: 5,
     expose: true,
     means: 'A program that starts the server (`npx`, `uvx`, `go`) is not installed or not on the PATH.',
+  },
+  'workload.image_missing': {
+    http: 500,
+    rpc: -32603,
+    exit: 5,
+    expose: true,
+    means: 'The container image cannot be fetched. The message has the words of the engine, the hint what to do.',
+  },
+  'workload.build_failed': {
+    http: 500,
+    rpc: -32603,
+    exit: 5,
+    expose: true,
+    means:
+      'An image could not be built from a package. The last lines of the build are shown; the name or version may be wrong, or the network of the engine does not reach the package index.',
   },
   'workload.exited': {
     http: 500,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { createLog, type Log, SallyError } from '../base/index.ts';
+import { addAuthCommands } from './commands/auth.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addCrdsCommand } from './commands/crds.ts';
 import { addExportCommand } from './commands/export.ts';
@@ -84,6 +85,7 @@ export function buildProgram(shell: Shell, complain: (text: string) => void = ()
   addSearchCommand(program, shell);
   addRegistryCommands(program, shell);
   addSecretCommands(program, shell);
+  addAuthCommands(program, shell);
   addConfigCommands(program, shell);
   addValidateCommand(program, shell);
   addSchemaCommand(program, shell);

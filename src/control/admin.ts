@@ -1,10 +1,12 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { codeOf, type Log, stateFolder } from '../base/index.ts';
+import type { AuthAdmin } from '../authserver/index.ts';
+import { codeOf, type Log, stateFolder, toSallyError } from '../base/index.ts';
 import type { Environment } from '../workloads/index.ts';
 import { askSocket } from './ask-socket.ts';
 import type { Endpoint } from './endpoints.ts';
+import { endLogins, reportLogins } from './login-questions.ts';
 
 /** What a running gateway tells its owner about itself. */
 export interface Status {
@@ -16,6 +18,12 @@ export interface Admin {
   close(): Promise<void>;
 }
 
+/** What can be asked about. */
+export interface AdminParts {
+  readonly endpoints: () => readonly Endpoint[];
+  readonly logins: () => readonly AuthAdmin[];
+}
+
 function folderOf(env: Environment): string {
   return join(stateFolder(env), 'vmcp');
 }
@@ -24,17 +32,19 @@ function folderOf(env: Environment): string {
  * Tells details on a socket file that only the same user of the machine can open. The network sees no more than that we live.
  * A gateway without a place for the file serves all the same.
  */
-export async function openAdmin(
-  pid: number,
-  env: Environment,
-  report: () => readonly Endpoint[],
-  log: Log,
-): Promise<Admin> {
+export async function openAdmin(pid: number, env: Environment, parts: AdminParts, log: Log): Promise<Admin> {
   const path = join(folderOf(env), `${pid}.sock`);
   const server = createServer((incoming, response) => {
-    const known = incoming.method === 'GET' && incoming.url === '/status';
-    const body = known ? JSON.stringify({ pid, endpoints: report() } satisfies Status) : '{}';
-    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' }).end(body);
+    const send = (status: number, body: unknown): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    answer(incoming, pid, parts).then(
+      (body) => send(body === undefined ? 404 : 200, body ?? {}),
+      (thrown: unknown) => {
+        const { code, message, hint } = toSallyError(thrown);
+        if (code === 'internal.bug') log.error('a question of the administrator met a bug', { error: thrown });
+        send(500, { error: { code, message, ...(hint === undefined ? {} : { hint }) } });
+      },
+    );
   });
   try {
     await mkdir(folderOf(env), { recursive: true, mode: 0o700 });
@@ -55,16 +65,33 @@ export async function openAdmin(
   };
 }
 
-/** The gateways of this user that run right now. What a killed one left behind is cleared away. */
-export async function readStatus(env: Environment): Promise<readonly Status[]> {
+async function answer({ method, url }: IncomingMessage, pid: number, parts: AdminParts): Promise<unknown> {
+  const { pathname, searchParams } = new URL(url ?? '/', 'http://admin.invalid');
+  switch (`${method} ${pathname}`) {
+    case 'GET /status':
+      return { pid, endpoints: parts.endpoints() } satisfies Status;
+    case 'GET /logins':
+      return await reportLogins(parts.logins(), searchParams);
+    case 'POST /logins/revoke':
+      return await endLogins(parts.logins(), searchParams);
+    default:
+      return undefined;
+  }
+}
+
+/** The socket files of gateways that may run right now. */
+export async function socketsOf(env: Environment): Promise<readonly string[]> {
   const folder = folderOf(env);
   const files = await readdir(folder).catch((error: unknown): string[] => {
     if (codeOf(error) === 'ENOENT') return [];
     throw error;
   });
-  const found = await Promise.all(
-    files.filter((file) => file.endsWith('.sock')).map((file) => ask(join(folder, file))),
-  );
+  return files.filter((file) => file.endsWith('.sock')).map((file) => join(folder, file));
+}
+
+/** The gateways of this user that run right now. What a killed one left behind is cleared away. */
+export async function readStatus(env: Environment): Promise<readonly Status[]> {
+  const found = await Promise.all((await socketsOf(env)).map(ask));
   return found.flatMap((status) => status ?? []).sort((a, b) => a.pid - b.pid);
 }
 

@@ -1,12 +1,18 @@
 import { request } from 'node:http';
 
+/** Milliseconds without a sign of life. */
 const ANSWER_WITHIN = 3_000;
 const LARGEST_ANSWER = 4 * 1024 * 1024;
 
 /** Sends one request over a socket file and gives the text of the answer. Rejects when none comes in time, or one without end. */
-export function askSocket(socketPath: string, method: 'GET' | 'POST', path: string): Promise<string> {
+export function askSocket(
+  socketPath: string,
+  method: 'GET' | 'POST',
+  path: string,
+  timeout = ANSWER_WITHIN,
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const outgoing = request({ socketPath, method, path, timeout: ANSWER_WITHIN }, (response) => {
+    const outgoing = request({ socketPath, method, path, timeout }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;

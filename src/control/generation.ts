@@ -16,7 +16,7 @@ import type { AuthServers } from './auth-servers.ts';
 export interface GenerationParts {
   readonly pool: BackendPool;
   /** What the endpoint of that name remembers of its clients. */
-  readonly memoryOf: (name: string) => Memory;
+  readonly memoryOf: (name: string, sealerFor?: (purpose: string) => Sealer) => Memory;
   readonly sealer: Sealer;
   readonly checkers: Checkers;
   readonly authServers: AuthServers;
@@ -44,9 +44,9 @@ export async function startGeneration(
     const authServer = authServers.get(plan);
     return createGateway(plan, {
       ...parts,
-      memory: parts.memoryOf(`${plan.aggregation.kind} ${plan.name}`),
+      memory: parts.memoryOf(`${plan.aggregation.kind} ${plan.name}`, authServer?.shared.sealer),
       alone: plans.length === 1,
-      ...(authServer ? { authServer } : {}),
+      ...(authServer ? { authServer, sealer: authServer.shared.sealer('request-state') } : {}),
     });
   });
   async function drain(signal: AbortSignal): Promise<void> {

@@ -4,19 +4,20 @@ import { createMemory, type Memory } from '../gateway/index.ts';
 
 /** What each endpoint remembers of its clients, for the life of the process. */
 export interface Memories {
-  readonly memoryOf: (name: string) => Memory;
+  /** `sealerFor` is what several processes that serve the endpoint have in common. */
+  readonly memoryOf: (name: string, sealerFor?: (purpose: string) => Sealer) => Memory;
   readonly sealer: Sealer;
   close(): void;
 }
 
 export function createMemories(): Memories {
-  // Sealed state is worth nothing to another process: what it continues lives in this one.
+  // Without something in common, sealed state is worth nothing to another process: what it continues lives in this one.
   const key = randomBytes(32);
   const memories = new Map<string, Memory>();
   return {
     sealer: createSealer(key, 'request-state'),
-    memoryOf(name) {
-      const memory = memories.get(name) ?? createMemory(createSealer(key, `parked-call ${name}`));
+    memoryOf(name, sealerFor = (purpose) => createSealer(key, purpose)) {
+      const memory = memories.get(name) ?? createMemory(sealerFor(`parked-call ${name}`));
       memories.set(name, memory);
       return memory;
     },

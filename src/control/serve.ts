@@ -65,7 +65,7 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
   let admin: Admin | undefined;
   try {
     let open = await doors.serve(plans, stop);
-    admin = await openAdmin(parts.pid, env, () => endpointsOf(open), log);
+    admin = await openAdmin(parts.pid, env, { endpoints: () => endpointsOf(open), logins: authServers.admins }, log);
     if (!stop.aborted) tell({ event: 'ready', endpoints: endpointsOf(open) });
     let refused = false;
     let mayHeal = false;

@@ -175,6 +175,8 @@ export interface Backend {
   state(): BackendState;
   /** Resolves when the first attempt to connect has ended, well or badly. Never rejects. */
   settled(): Promise<void>;
+  /** Where only a login was missing, sees at once whether it has been made. Resolves when that is known. Never rejects. */
+  lookAgain(): Promise<void>;
   subscribe(uri: string): Promise<void>;
   unsubscribe(uri: string): Promise<void>;
   watch(events: BackendEvents): () => void;

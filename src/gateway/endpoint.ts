@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type HttpHandler, SallyError } from '../base/index.ts';
 import type { RequestId, RpcMessage } from '../mcp/index.ts';
-import { LEEWAY } from '../oauth/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import {
   createLegacy,
@@ -10,20 +9,26 @@ import {
   type Hubs,
   type Incoming,
   isModern,
+  keepSessions,
   type OldClients,
   type Parking,
   postBatch,
+  type SessionRows,
   type Sessions,
 } from './clients/index.ts';
 import { decodeMessage, decodeOldMessage } from './decode.ts';
 import type { Entrance } from './entrance.ts';
 import { type Access, createPublicUrl, Outlet } from './listener/index.ts';
+import type { Standing } from './standing.ts';
 
 export interface EndpointParts {
   readonly version: string;
   readonly access: Access;
   readonly entrance: Entrance;
   readonly sessions: Sessions;
+  /** Where sessions are kept for other processes, if they are. */
+  readonly sessionRows?: SessionRows;
+  readonly standing: Standing;
   readonly parking: Parking;
   readonly oldClients: OldClients;
 }
@@ -43,7 +48,8 @@ export const MESSAGES_PATH = '/messages';
 export function createEndpoints(plan: GatewayPlan, hubs: Hubs, parts: EndpointParts): Endpoints {
   const { identify } = parts.entrance;
   const serverInfo = { name: plan.name, version: parts.version };
-  const legacy = createLegacy({ hubs, sessions: parts.sessions });
+  const sessions = keepSessions(parts.sessions, parts.sessionRows, Date.now);
+  const legacy = createLegacy({ hubs, sessions });
   const modern = createModern({ hubs, parking: parts.parking, serverInfo });
   const old = createOldSse(legacy, parts.sessions, parts.oldClients);
 
@@ -67,16 +73,17 @@ export function createEndpoints(plan: GatewayPlan, hubs: Hubs, parts: EndpointPa
           }
           const { message, raw } = decoded;
           note(message);
+          if ('method' in message && message.method === 'subscriptions/listen') parts.standing.watch(incoming);
           if (isModern(message, request.headers)) await modern(incoming, message, raw);
           else await legacy.post(incoming, message, raw); //        clients, hub, boundary 2, backend
           return true;
         }
         case 'GET':
-          legacy.get(incoming);
-          endWithToken(incoming);
+          await legacy.get(incoming);
+          parts.standing.watch(incoming);
           return true;
         case 'DELETE':
-          legacy.delete(incoming);
+          await legacy.delete(incoming);
           return true;
         default:
           return false;
@@ -86,6 +93,7 @@ export function createEndpoints(plan: GatewayPlan, hubs: Hubs, parts: EndpointPa
     sse: endpoint('GET', async (request, incoming) => {
       if (request.method !== 'GET') return false;
       old.open(incoming, messagesPath(request));
+      parts.standing.watch(incoming);
       return true;
     }),
 
@@ -117,17 +125,6 @@ export function createEndpoints(plan: GatewayPlan, hubs: Hubs, parts: EndpointPa
       }
     };
   }
-}
-
-/** The longest that Node waits, in milliseconds. */
-const LONGEST_WAIT = 2 ** 31 - 1;
-
-/** A stream that stays open must not outlive the token that opened it. Its client comes back with a new one, and misses nothing. */
-function endWithToken({ identity, outlet }: Incoming): void {
-  if (identity.kind === 'anonymous') return;
-  const left = identity.expiresAt + LEEWAY - Date.now();
-  const timer = setTimeout(() => outlet.end(), Math.min(left, LONGEST_WAIT)).unref();
-  outlet.onClose(() => clearTimeout(timer));
 }
 
 /** Answers a request, and says `false` when its method is not one of those it takes. `note` remembers whom an error is for. */

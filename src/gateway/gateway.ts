@@ -2,6 +2,7 @@ import type { HttpHandler, Log, Route, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import type { BackendPool } from './backends/index.ts';
 import type { BackendState, Identity } from './call.ts';
+import type { SessionRow } from './clients/index.ts';
 import { createEndpoints, MESSAGES_PATH, SSE_PATH } from './endpoint.ts';
 import { createEntrance } from './entrance.ts';
 import { createHubs, type HubParts } from './hub/index.ts';
@@ -9,6 +10,7 @@ import type { Checkers, OwnTokens } from './incoming/index.ts';
 import type { Access } from './listener/index.ts';
 import type { Memory } from './memory.ts';
 import { createCredential, type UpstreamTokens } from './outgoing/index.ts';
+import { createStanding } from './standing.ts';
 
 export interface GatewayParts {
   readonly pool: BackendPool;
@@ -26,6 +28,10 @@ export interface GatewayParts {
     readonly routes: readonly Route[];
     readonly tokens: OwnTokens;
     readonly upstreamTokens?: UpstreamTokens;
+    /** What all processes that serve this endpoint have in common. */
+    readonly shared?: {
+      rows<T>(kind: string, ttl: number): SharedRows<T> | undefined;
+    };
     /** A page on which the user of a login connects his account at one more provider. */
     readonly connect?: (grantId: string, provider: string) => Promise<string | undefined>;
   };
@@ -65,7 +71,15 @@ export interface Gateway {
   drain(signal: AbortSignal): Promise<void>;
 }
 
+interface SharedRows<T> {
+  put(id: string, row: T): Promise<void>;
+  get(id: string): Promise<T | undefined>;
+  remove(id: string): Promise<void>;
+}
+
 const NOBODY: Identity = { kind: 'anonymous' };
+/** A little longer than a silent session lives in a process, in seconds. */
+const SESSION_KEPT = 40 * 60;
 
 export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
   const { authServer } = parts;
@@ -87,7 +101,19 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
     backend: source.personal ? undefined : source.lease(NOBODY).backend,
   }));
   const entrance = createEntrance(plan, { ...parts, ...(authServer ? { ownTokens: authServer.tokens } : {}) });
-  const endpoints = createEndpoints(plan, hubs, { ...parts, ...parts.memory, entrance });
+  const standing = createStanding(Date.now);
+  const sessionRows = authServer?.shared?.rows<SessionRow>('client-session', SESSION_KEPT);
+  const endpoints = createEndpoints(plan, hubs, {
+    ...parts,
+    ...parts.memory,
+    entrance,
+    standing,
+    ...(sessionRows ? { sessionRows } : {}),
+  });
+  const stopListening = authServer?.tokens.onEnded?.((grant) => {
+    standing.end(grant);
+    hubs.forget(grant);
+  });
   let open = 0;
   let idle: (() => void) | undefined;
   let release: (() => void) | undefined;
@@ -156,6 +182,7 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
         if (open === 0) resolve();
       });
       await until(empty, signal);
+      stopListening?.();
       hubs.close();
       await entrance.close();
       const results = await Promise.allSettled(leases.map((lease) => lease.release()));

@@ -9,9 +9,11 @@ const TOKEN = 'the-access-token';
 
 let pair: Awaited<ReturnType<typeof generateKeyPair>>;
 let jwk: JWK;
+let boundTo: string;
 beforeAll(async () => {
   pair = await generateKeyPair('ES256', { extractable: true });
   jwk = await exportJWK(pair.publicKey);
+  boundTo = await calculateJwkThumbprint(jwk);
 });
 
 async function prove(claims: object = {}, header: object = {}): Promise<string> {
@@ -24,13 +26,12 @@ async function prove(claims: object = {}, header: object = {}): Promise<string> 
 }
 
 function request(proof: string) {
-  return { proof, accessToken: TOKEN, method: 'POST', urls: [URL_] };
+  return { proof, accessToken: TOKEN, boundTo, method: 'POST', urls: [URL_] };
 }
 
 describe('a proof is good', () => {
-  it('and says which key it is of', async () => {
-    const verdict = await createProofs(() => NOW)(request(await prove()));
-    expect(verdict).toEqual({ ok: true, thumbprint: await calculateJwkThumbprint(jwk) });
+  it('when the token is bound to its key', async () => {
+    expect(await createProofs(() => NOW)(request(await prove()))).toEqual({ ok: true });
   });
 
   it.each([
@@ -85,6 +86,19 @@ describe('a proof is wrong', () => {
       '.',
     );
     expect(await createProofs(() => NOW)(request(`${header}.${payload}.${signature}`))).toMatchObject({ ok: false });
+  });
+});
+
+describe('a proof of a key that the token is not bound to', () => {
+  it.each([undefined, 'another key'])('is refused (%s)', async (boundTo) => {
+    const verdict = await createProofs(() => NOW)({ ...request(await prove()), boundTo });
+    expect(verdict).toEqual({ ok: false, reason: 'it is bound to another key, or to none' });
+  });
+
+  it('takes no room from the others', async () => {
+    const check = createProofs(() => NOW, 2);
+    for (let knock = 0; knock < 5; knock++) await check({ ...request(await prove()), boundTo: undefined });
+    expect(await check(request(await prove()))).toEqual({ ok: true });
   });
 });
 

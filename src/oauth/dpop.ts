@@ -11,23 +11,27 @@ const MAX_PROOFS = 200_000;
 export interface ProofOf {
   readonly proof: string;
   readonly accessToken: string;
+  /** The thumbprint of the key that the token is bound to. */
+  readonly boundTo: string | undefined;
   readonly method: string;
   /** The URLs that clients may know this request by. */
   readonly urls: readonly string[];
 }
 
-export type ProofVerdict =
-  | { readonly ok: true; readonly thumbprint: string }
-  | { readonly ok: false; readonly reason: 'the proof of its key is wrong' | 'the proof of its key was used before' };
+export type ProofVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: ProofRefusal };
+
+type ProofRefusal =
+  | 'the proof of its key is wrong'
+  | 'the proof of its key was used before'
+  | 'it is bound to another key, or to none';
 
 /** Checks that who sends a token holds the key it is bound to (RFC 9449 §4.3), once for each proof. */
-export function createProofs(now: () => number): (request: ProofOf) => Promise<ProofVerdict> {
-  const isNew = createReplayMemory(now);
+export function createProofs(now: () => number, most = MAX_PROOFS): (request: ProofOf) => Promise<ProofVerdict> {
+  const isNew = createReplayMemory(now, most);
 
-  return async function checkProof({ proof, accessToken, method, urls }) {
+  return async function checkProof({ proof, accessToken, boundTo, method, urls }) {
     const wrong = { ok: false, reason: 'the proof of its key is wrong' } as const;
     let id: string;
-    let verdict: ProofVerdict;
     try {
       const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
         typ: 'dpop+jwt',
@@ -41,12 +45,13 @@ export function createProofs(now: () => number): (request: ProofOf) => Promise<P
       if (Math.abs(now() - iat * 1000) > WINDOW) return wrong;
       if (ath !== createHash('sha256').update(accessToken).digest('base64url')) return wrong;
       const thumbprint = await calculateJwkThumbprint(protectedHeader.jwk as JWK);
+      // Before it is remembered: keys that no token is bound to can be made up without end.
+      if (thumbprint !== boundTo) return { ok: false, reason: 'it is bound to another key, or to none' };
       id = `${thumbprint} ${jti}`;
-      verdict = { ok: true, thumbprint };
     } catch {
       return wrong; // whatever the library did not like about it
     }
-    return isNew(id) ? verdict : { ok: false, reason: 'the proof of its key was used before' };
+    return isNew(id) ? { ok: true } : { ok: false, reason: 'the proof of its key was used before' };
   };
 }
 
@@ -61,7 +66,7 @@ function target(text: string): string | undefined {
 }
 
 /** Each generation lives for as long as a proof can be good; so whatever could be used again is in one of the two. */
-function createReplayMemory(now: () => number): (id: string) => boolean {
+function createReplayMemory(now: () => number, most: number): (id: string) => boolean {
   let young = new Set<string>();
   let old = new Set<string>();
   let turnAt = now() + 2 * WINDOW;
@@ -74,7 +79,7 @@ function createReplayMemory(now: () => number): (id: string) => boolean {
     }
     const key = createHash('sha256').update(id).digest('base64');
     if (young.has(key) || old.has(key)) return false;
-    if (young.size >= MAX_PROOFS) throw unavailable('more proofs of keys came than can be remembered');
+    if (young.size >= most) throw unavailable('more proofs of keys came than can be remembered');
     young.add(key);
     return true;
   };

@@ -137,6 +137,8 @@ export type BackendTarget =
       readonly ca?: string;
       /** The server takes POST only, and is never asked anything else. */
       readonly postOnly?: boolean;
+      /** The socket file through which the URL is reached, where it is not reached over the network. */
+      readonly socket?: string;
       /** The process that answers at the URL, when it is one of ours. */
       readonly workload?: WorkloadKey;
     };

@@ -12,8 +12,11 @@ export interface Backend {
 export interface Configuration {
   readonly name: string;
   readonly says: string;
-  /** None: the suite talks to the fixture itself. Run: `sally run`, one backend. Folder: `sally vmcp serve`, one backend for each third. */
-  readonly gateway: 'none' | 'run' | 'folder';
+  /**
+   * None: the suite talks to the fixture itself. Run: `sally run`, one backend. Folder: `sally vmcp serve`, one backend for each
+   * third. Login: the same with one backend, behind an authorization server of its own.
+   */
+  readonly gateway: 'none' | 'run' | 'folder' | 'login';
   readonly backends: readonly [Backend, ...Backend[]];
   readonly at: readonly [Requirements, ...Requirements[]];
 }
@@ -58,6 +61,13 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     sessionMode: 'shared',
   }),
   one('stdio-modern', 'one modern backend over stdio', { era: 'modern', transport: 'stdio' }),
+  {
+    name: 'login',
+    says: 'one backend of both eras, for callers with a token of the authorization server in front of it',
+    gateway: 'login',
+    backends: [DUAL],
+    at: ['2025-11-25', '2026-07-28'],
+  },
   one('sse', 'one backend over HTTP+SSE of 2024-11-05', { era: 'legacy', transport: 'sse' }),
 ];
 

@@ -1,6 +1,8 @@
+import type { AuthorizationResult } from './authorization.ts';
 import { type Finding, unexpected } from './judge.ts';
 import type { Result, Run } from './run.ts';
 
+const AUTHORIZATION_HEAD = ['role', 'requirements', 'scenarios', 'passed', 'failed'];
 const HEAD = ['configuration', 'requirements', 'scenarios', 'passed', 'failed', 'unexpected', 'explained', 'scored'];
 
 /** The result for a terminal: a line for each run, then what nobody expected. */
@@ -19,6 +21,11 @@ export function printed(results: readonly Result[]): string {
   return `${[...table, ...results.flatMap(complaints)].join('\n')}\n`;
 }
 
+/** The same for the authorization server: what it passed, then what it did not. */
+export function printedAuthorization(results: readonly AuthorizationResult[]): string {
+  return results.map((result) => `${authorizationCells(result).join('  ')}\n${misses(result).join('')}`).join('');
+}
+
 /** One line for each unexpected finding of a run. */
 export function complaints(result: Result): string[] {
   const found = unexpected(result.findings);
@@ -27,8 +34,7 @@ export function complaints(result: Result): string[] {
 }
 
 /** `docs/conformance.md`: the same table without times, so that it changes only when a result does. */
-export function page(results: readonly Result[]): string {
-  const rows = [HEAD, HEAD.map(() => '---'), ...results.map(cells)].map((row) => `| ${row.join(' | ')} |`);
+export function page(results: readonly Result[], authorization: readonly AuthorizationResult[]): string {
   const names = new Map(results.map(({ configuration }) => [configuration.name, configuration.says]));
   const explained = new Map(
     results
@@ -46,7 +52,11 @@ every check that the bare fixture of that era passes has to pass again; what doe
 requires; the fixture has no tasks, so the unscored \`tasks-*\` scenarios fail everywhere.`,
     'To repeat it: `npm run conformance`, or one line of it with `node scripts/conformance.ts --only one-legacy`.',
     '## Results',
-    rows.join('\n'),
+    table([HEAD, ...results.map(cells)]),
+    '## Authorization server',
+    `The suite's authorization role against the embedded authorization server: it plays a client, and its user logs in through two
+providers. Every check has to pass.`,
+    table([AUTHORIZATION_HEAD, ...authorization.map(authorizationCells)]),
     '## Configurations',
     [...names].map(([name, says]) => `- \`${name}\`: ${says}`).join('\n'),
     ...section(
@@ -60,6 +70,20 @@ requires; the fixture has no tasks, so the unscored \`tasks-*\` scenarios fail e
 
 export function nameOf({ configuration, requirements }: Run): string {
   return `${configuration.name}@${requirements}`;
+}
+
+function table([head = [], ...rows]: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function authorizationCells({ requirements, outcome, findings }: AuthorizationResult): string[] {
+  const checks = [...outcome.scenarios.values()].flat().length;
+  const counts = [outcome.scenarios.size, checks - findings.length, findings.length];
+  return ['authorization', requirements, ...counts.map(String)];
+}
+
+function misses({ findings }: AuthorizationResult): string[] {
+  return findings.map(({ scenario, check, now, message }) => `  ${scenario}: ${check}: ${now}: ${message}\n`);
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -6,7 +6,10 @@ import { createInterface } from 'node:readline';
 import { stringify } from 'yaml';
 import { ROOT, startSally, tempFolder } from '../support/sally.ts';
 import type { Backend, Configuration } from './configurations.ts';
+import { startLoginStand, startTokenBearer } from './login-stand.ts';
 
+/** Everything under its own name: the suite knows no prefixes. */
+const UNNAMED = { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: ['one'] } };
 const FIXTURE = join(ROOT, 'test/conformance/fixture/main.ts');
 /** Packages are found through their first line, which asks PATH for node; ours has to be the one that runs us. */
 const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
@@ -35,6 +38,8 @@ export async function startStand({ gateway, backends }: Configuration): Promise<
         return first.transport === 'stdio' ? runPackage(first) : runUrl(first);
       case 'folder':
         return serveFolder();
+      case 'login':
+        return behindLogin(first);
     }
   }
 
@@ -60,6 +65,13 @@ export async function startStand({ gateway, backends }: Configuration): Promise<
     const urls = await Promise.all(fixtures.map(({ url }) => url));
     await writeFile(join(path, 'gateway.yaml'), folderYaml(backends, urls));
     return gatewayWith(['vmcp', 'serve', '-f', path, '--port', '0']);
+  }
+
+  /** The suite has no way to show a token, so somebody on the way adds one. */
+  async function behindLogin(backend: Backend): Promise<string> {
+    const fixture = stack.use(launchFixture(backend));
+    const gateway = stack.use(await startLoginStand({ one: await fixture.url }, { config: { aggregation: UNNAMED } }));
+    return stack.use(await startTokenBearer(gateway.url, await gateway.token())).url;
   }
 
   async function gatewayWith(...args: Parameters<typeof startSally>): Promise<string> {

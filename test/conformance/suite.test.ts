@@ -3,13 +3,15 @@ import { CONFIGURATIONS } from './configurations.ts';
 import { complaints, nameOf } from './report.ts';
 import { type Run, runConformance } from './run.ts';
 
-/** The runs that reach most of the gateway: both bridges between the eras, aggregation of all kinds, and a process. */
+/** The runs that reach most of the gateway: both bridges between the eras, aggregation of all kinds, a process, and a login. */
 const TELLING = [
   'one-legacy@2026-07-28',
   'one-modern@2025-11-25',
   'split-mixed@2025-11-25',
   'split-mixed@2026-07-28',
   'stdio-shared@2026-07-28',
+  'login@2025-11-25',
+  'login@2026-07-28',
 ];
 
 describe('the official conformance suite', () => {

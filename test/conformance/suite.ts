@@ -33,11 +33,63 @@ export async function runSuite(
   folder: string,
   signal?: AbortSignal,
 ): Promise<Outcome> {
-  const started = performance.now();
   // The suite tests the guard against DNS rebinding only under this name.
   const address = url.replace('//127.0.0.1:', '//localhost:');
-  const args = ['--url', address, '--requirements', requirements, '-o', folder, '--timeout', `${SCENARIO_TIMEOUT_MS}`];
-  const child = spawn(process.execPath, [join(SUITE, 'dist/index.js'), 'server', ...args], {
+  const args = ['--url', address, '--requirements', requirements, '--timeout', `${SCENARIO_TIMEOUT_MS}`];
+  return await run('server', args, { requirements, folder, signal });
+}
+
+export interface AuthorizationServer {
+  readonly issuer: string;
+  readonly resource: string;
+  readonly clientId: string;
+  /** The port of this machine that the client waits at, as it was registered. */
+  readonly port: number;
+  /** Does what a user does who is sent to this address, to the end. */
+  logIn(address: string): Promise<void>;
+}
+
+/** Runs the suite's authorization role: it plays the client, and says where its user has to go. */
+export async function runAuthorizationSuite(
+  server: AuthorizationServer,
+  requirements: Requirements,
+  folder: string,
+  signal?: AbortSignal,
+): Promise<Outcome> {
+  const { issuer, resource, clientId, port } = server;
+  const asked = ['--url', issuer, '--resource', resource, '--client-id', clientId, '--port', `${port}`];
+  const failed = new AbortController();
+  let sent = false;
+  let failure: unknown;
+  function heard(output: string): void {
+    const address = output.split(/\s/).find((word) => word.startsWith(`${issuer}/`) && word.includes('client_id='));
+    // Until the line is whole.
+    if (sent || address === undefined || !output.includes('Waiting')) return;
+    sent = true;
+    server.logIn(address).catch((error: unknown) => {
+      failure = error;
+      failed.abort(); // it would wait for five minutes
+    });
+  }
+  const stop = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal;
+  const options = { requirements, folder, signal: stop, heard };
+  return await run('authorization', [...asked, '--spec-version', requirements], options).catch((error: unknown) => {
+    throw failure ?? error;
+  });
+}
+
+interface RoleOptions {
+  readonly requirements: Requirements;
+  readonly folder: string;
+  readonly signal: AbortSignal | undefined;
+  /** Is given everything that was printed so far, each time that there is more. */
+  readonly heard?: (output: string) => void;
+}
+
+async function run(role: string, args: readonly string[], options: RoleOptions): Promise<Outcome> {
+  const { requirements, folder, signal, heard } = options;
+  const started = performance.now();
+  const child = spawn(process.execPath, [join(SUITE, 'dist/index.js'), role, ...args, '-o', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(signal ? { signal } : {}),
   });
@@ -45,6 +97,7 @@ export async function runSuite(
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => {
       output += chunk;
+      heard?.(output);
     });
   }
   const [code] = (await once(child, 'close')) as [number | null];
@@ -58,7 +111,7 @@ export async function runSuite(
   };
 }
 
-/** One folder for each scenario: `server-NAME-TIME/checks.json`. A scenario that threw leaves its folder empty. */
+/** One folder for each scenario: `server-NAME-TIME/checks.json`, or `authorization-server-NAME-TIME`. A scenario that threw leaves its folder empty. */
 async function readChecks(folder: string): Promise<Map<string, readonly Check[]>> {
   const entries = (await readdir(folder)).sort();
   const threw: Check = {
@@ -67,7 +120,7 @@ async function readChecks(folder: string): Promise<Map<string, readonly Check[]>
     errorMessage: 'the scenario threw and has no checks',
   };
   const read = entries.map(async (entry): Promise<[string, Check[]]> => {
-    const name = entry.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
+    const name = entry.replace(/^(authorization-)?server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, '');
     const text = await readFile(join(folder, entry, 'checks.json'), 'utf8').catch(() => JSON.stringify([threw]));
     return [name, JSON.parse(text) as Check[]];
   });

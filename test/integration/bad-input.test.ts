@@ -153,7 +153,7 @@ describe('servers that fail', () => {
   it('a server that exits at once ends the run, with its last words', async () => {
     const { code, stderr } = await running('exits');
     expect(code).toBe(5);
-    expect(stderr.split('\n')[0]).toMatch(/^error\[workload\.exited\]: exits ended with exit code 3/);
+    expect(stderr).toMatch(/^error\[workload\.exited\]: exits ended with exit code 3/m);
     expect(stderr).toContain('the licence file is missing');
   });
 

@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Boundaries, startBoundaries } from '../support/boundaries.ts';
+import { silentLog } from '../../src/base/index.ts';
+import type { Credential } from '../../src/gateway/call.ts';
+import { createBackendPool } from '../../src/gateway/index.ts';
+import { type BackendPlan, DEFAULT_BACKEND } from '../../src/plan/index.ts';
+import { type Boundaries, type BoundariesSetup, startBoundaries } from '../support/boundaries.ts';
 import type { Caller } from '../support/caller.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { type RecordingServer, startRecordingServer } from '../support/recording-server.ts';
@@ -24,6 +28,7 @@ let corp: IdentityProvider;
 let hub: IdentityProvider;
 let exchange: TokenExchange;
 let backends: Record<string, RecordingServer>;
+let setup: BoundariesSetup;
 let gate: Boundaries;
 let alice: Caller;
 let bob: Caller;
@@ -48,7 +53,7 @@ beforeAll(async () => {
   const server = (name: string): { readonly server: RecordingServer } => ({
     server: backends[name] as RecordingServer,
   });
-  gate = await startBoundaries({
+  setup = {
     providers: { corp, hub },
     backends: {
       code: { ...server('code'), auth: { type: 'upstreamInject', upstreamInject: { providerName: 'hub' } } },
@@ -69,15 +74,14 @@ beforeAll(async () => {
       open: server('open'),
     },
     secrets: { 'exchange/client': exchange.client.secret, 'search/key': API_KEY, 'mail/token': SERVICE_TOKEN },
-  });
+  };
+  gate = await startBoundaries(setup);
   exchange.trustedIssuer = gate.issuer;
   alice = await gate.login('alice');
   bob = await gate.login('bob');
 });
 
 afterAll(async () => {
-  if (process.env.SHOW)
-    console.log(gate.replicas[0].sally.stderr(), JSON.stringify((await alice.request('tools/list')).json));
   await gate?.[Symbol.asyncDispose]();
   await Promise.all(Object.values(backends ?? {}).map((server) => server[Symbol.asyncDispose]()));
   await Promise.all([corp, hub, exchange].map((one) => one?.[Symbol.asyncDispose]()));
@@ -175,5 +179,55 @@ describe('what a backend never gets to see', () => {
         expect(JSON.stringify([headers, body])).not.toContain(refreshToken);
       }
     }
+  });
+});
+
+describe('after a change of the resources', () => {
+  it('users go on with their logins, and their tokens are renewed as before', async () => {
+    await using more = await startRecordingServer();
+    const renewed = async (backend: string, provider: IdentityProvider): Promise<void> => {
+      const old = provider.accessTokenOf('alice');
+      const server = backends[backend] as RecordingServer;
+      server.admits = ({ authorization }) => authorization !== `Bearer ${old}`;
+      expect((await alice.seenBy(backend)).authorization).toBe(`Bearer ${provider.accessTokenOf('alice')}`);
+      expect(provider.accessTokenOf('alice')).not.toBe(old);
+      server.admits = () => true;
+    };
+    alice = await gate.login('alice');
+    await alice.seenBy('code');
+    await gate.reload({ ...setup.backends, more: { server: more } });
+    expect((await alice.seenBy('more')).authorization).toBeUndefined();
+    // The connections are those from before; what they show comes from the authorization server of now.
+    await renewed('code', hub);
+    await renewed('notes', corp);
+  });
+});
+
+describe('two endpoints with logins of their own', () => {
+  it('share no connection to a backend that sees credentials of users', async () => {
+    await using server = await startRecordingServer({ era: 'modern' });
+    const pool = createBackendPool({
+      startWorkload: () => expect.fail('nothing is started'),
+      version: '0',
+      log: silentLog,
+    });
+    const plan: BackendPlan = {
+      name: 'notes',
+      target: { kind: 'streamable-http', url: server.url, addresses: 'private', headers: {} },
+      credential: { kind: 'upstream-inject', provider: 'corp' },
+      ...DEFAULT_BACKEND,
+    };
+    const of = (keeper: string): Credential => ({
+      personal: true,
+      headers: () => ({ authorization: `Bearer of ${keeper}` }),
+    });
+    const leases = ['one', 'other'].map((keeper) => pool.lease(plan, of(keeper), keeper));
+    for (const [index, { source }] of leases.entries()) {
+      const before = server.seen.length;
+      await source.lease({ kind: 'anonymous' }).backend.settled();
+      const shown = new Set(server.seen.slice(before).map(({ headers }) => headers.authorization));
+      expect(shown).toEqual(new Set([`Bearer of ${index === 0 ? 'one' : 'other'}`]));
+    }
+    await pool.close();
   });
 });

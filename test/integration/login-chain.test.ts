@@ -78,7 +78,7 @@ async function startGate(
         return await parts.users.resolve(...who);
       },
     };
-    interactions = createInteractions({ ...parts, users, vault, upstreams });
+    interactions = createInteractions({ ...parts, users, vault, upstreams, disconnect: async () => {} });
     return { routes: interactions.routes, close: async () => {} };
   });
   http.on('request', (request, response) => {

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import type { Page as Tab } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  type ConnectionsModel,
   type ConsentModel,
+  connectionsPage,
   consentPage,
   errorPage,
   leadOnPage,
@@ -32,6 +34,75 @@ function consent(change: Partial<ConsentModel> = {}): Page {
   });
 }
 
+const NOW = 1_800_000_000;
+const MINUTE = 60;
+const DAY = 24 * 60 * MINUTE;
+const LOGIN = {
+  id: '5f0c7d4e9a1b2c3d',
+  client: { id: 'dcr_8Gk2mZq1', name: 'Some Editor' },
+  since: NOW - 2 * DAY,
+  until: NOW + 28 * DAY,
+  usedAt: NOW - 5 * MINUTE,
+};
+const CONNECTION = {
+  name: 'github',
+  host: 'github.com',
+  backends: ['issues', 'actions'],
+  state: 'connected' as const,
+  account: 'alice@example.com',
+  scopes: ['repo', 'read:org'],
+  isRenewed: true,
+  connectedAt: NOW - 2 * DAY,
+  renewedAt: NOW - 3 * MINUTE,
+  usedAt: NOW - 5 * MINUTE,
+};
+
+function connections(change: Partial<ConnectionsModel> = {}): Page {
+  return connectionsPage({
+    name: 'Alice Example',
+    resource: 'https://gate.example.com/mcp',
+    logins: [
+      {
+        ...LOGIN,
+        connections: [
+          { ...CONNECTION, name: 'corp', host: 'login.corp.example', backends: [], scopes: ['openid', 'email'] },
+          CONNECTION,
+          {
+            name: 'google',
+            host: 'accounts.google.com',
+            backends: ['drive'],
+            state: 'over',
+            scopes: [],
+            isRenewed: false,
+          },
+        ],
+      },
+      {
+        ...LOGIN,
+        id: '0123456789abcdef',
+        client: { id: 'https://claude.ai/oauth/client.json', name: 'Claude', verifiedHost: 'claude.ai' },
+        connections: [
+          {
+            name: 'google',
+            host: 'accounts.google.com',
+            backends: ['drive'],
+            state: 'none',
+            scopes: [],
+            isRenewed: false,
+          },
+        ],
+      },
+    ],
+    notice: undefined,
+    newer: undefined,
+    older: '/connections?from=20',
+    action: '/act',
+    csrf: 'the anti-forgery value',
+    now: NOW,
+    ...change,
+  });
+}
+
 const HOSTILE = `Google\u202Egpj.exe"><script>document.title='owned'</script><img src=x onerror="document.title='owned'">${'W'.repeat(300)}`;
 
 /** Every page, with every text that a stranger can choose being as bad as it can. */
@@ -46,6 +117,22 @@ const PAGES: Readonly<Record<string, Page>> = {
     redirectUri: `javascript:document.title='owned'//${HOSTILE}`,
     scopes: ['openid', HOSTILE],
     providers: [{ name: HOSTILE, host: HOSTILE, backends: [HOSTILE] }],
+  }),
+  connections: connections(),
+  empty: connections({ logins: [], notice: 'The login has ended.', name: undefined, older: undefined }),
+  hostileConnections: connections({
+    name: HOSTILE,
+    resource: HOSTILE,
+    older: `javascript:document.title='owned'`,
+    logins: [
+      {
+        ...LOGIN,
+        client: { id: HOSTILE, name: HOSTILE, verifiedHost: HOSTILE },
+        connections: [
+          { ...CONNECTION, name: HOSTILE, host: HOSTILE, backends: [HOSTILE], account: HOSTILE, scopes: [HOSTILE] },
+        ],
+      },
+    ],
   }),
   progress: progressPage({ client: { id: 'a' }, providers: PROVIDERS, connected: 1, continueTo: '/arrived?a=1&b=2' }),
   leadOn: leadOnPage({ title: 'Denied', message: 'The client is told.', continueTo: '/arrived', label: 'Back' }),
@@ -63,7 +150,7 @@ const PAGES: Readonly<Record<string, Page>> = {
   }),
 };
 /** Those that stay where they are. */
-const STILL = ['consent', 'web', 'hostile', 'trap', 'error'];
+const STILL = ['consent', 'web', 'hostile', 'connections', 'empty', 'hostileConnections', 'trap', 'error'];
 
 interface Found {
   readonly corners: string;
@@ -89,9 +176,11 @@ const LOOK_AROUND = `({
   unnamed: [...document.querySelectorAll('a,button')].filter((node) => !node.textContent.trim()).length,
   schemes: [...document.querySelectorAll('a')].map((link) => link.protocol),
 })`;
+const UNFOLD = `for (const details of document.querySelectorAll('details')) details.open = true`;
 const MEASURE = `({
   over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  low: [...document.querySelectorAll('a,button')].filter((node) => node.getBoundingClientRect().height < 44).length,
+  low: [...document.querySelectorAll('a,button,summary')]
+    .filter((node) => node.checkVisibility() && node.getBoundingClientRect().height < 44).length,
 })`;
 
 describe('the pages, in Chromium', () => {
@@ -154,7 +243,10 @@ describe('the pages, in Chromium', () => {
         expect(found.language).toBe('en');
         expect(found.headings[0]).toBe('H1');
         expect(found.headings.filter((tag) => tag === 'H1')).toHaveLength(1);
-        expect(found.headings).not.toContain('H3');
+        // No level is left out.
+        expect(found.headings.indexOf('H3') === -1 || found.headings.indexOf('H2') < found.headings.indexOf('H3')).toBe(
+          true,
+        );
         expect(found.landmarks).toEqual([1, 1]);
         expect(found.scripts).toBe(0);
         expect(new Set(found.ids).size).toBe(found.ids.length);
@@ -173,6 +265,7 @@ describe('the pages, in Chromium', () => {
     await browser.visit(options, async (tab) => {
       for (const name of STILL) {
         await tab.goto(`${origin}/${name}`);
+        await tab.evaluate(UNFOLD);
         expect(await tab.evaluate(MEASURE), name).toEqual({ over: 0, low: 0 });
       }
     });
@@ -190,6 +283,11 @@ describe('the pages, in Chromium', () => {
       expect(await tab.title()).toMatch(/^Let \u2068Google\[U\+202E\]gpj\.exe/);
       expect(await textOf(tab, 'h1')).toContain('U+202E');
       expect(await tab.locator('a').count()).toBe(0);
+    });
+    await look('hostileConnections', async (tab) => {
+      expect(await textOf(tab, 'h2')).toContain('U+202E');
+      expect(await tab.locator('a').count()).toBe(0);
+      expect(await tab.title()).toBe('Your connections · Sallyport');
     });
     await look('trap', async (tab) => {
       expect(await tab.locator('a').count()).toBe(0);
@@ -220,6 +318,34 @@ describe('the pages, in Chromium', () => {
   it('consent names the site that an unverified web client wants the answer at, before anything else', () => {
     const { html } = consent({ redirectUri: 'https://claude.ai.evil.example/cb' });
     expect(html).toContain('The answer goes to <strong><bdi>claude.ai.evil.example</bdi></strong>.');
+  });
+
+  it('connections tells what each application has, for which servers, and what has to be done', async () => {
+    const text = await look('connections', (tab) => textOf(tab, 'main'));
+    expect(text).toContain('You are Alice Example.');
+    expect(text).toContain('Let in 2 days ago, last used 5 minutes ago, ends in 28 days. Reference 5f0c7d4e9a1b2c3d');
+    expect(text).toMatch(/github at github\.com\s+Connected/);
+    expect(text).toMatch(
+      /Account\s+alice@example\.com\s+Serves\s+issues and actions\s+Scopes\s+repo\s+read:org\s+Lasts\s+as long as this login/,
+    );
+    expect(text).toContain('Connected 2 days ago, last renewed 3 minutes ago, last used 5 minutes ago.');
+    expect(text).toMatch(/google at accounts\.google\.com\s+Login needed/);
+    expect(text).toMatch(/Claude\s+Published at claude\.ai\. /);
+    expect(text).toMatch(/google at accounts\.google\.com\s+Not connected/);
+    expect(text).not.toContain('cannot use issues'); // that is told to whoever wants to disconnect
+  });
+
+  it('connections asks again before anything ends, and says what that means, with the keyboard alone too', async () => {
+    await look('connections', async (tab) => {
+      await tab.getByRole('listitem').filter({ hasText: 'github' }).locator('summary').focus();
+      await tab.keyboard.press('Enter');
+      await tab.getByText('Some Editor cannot use issues and actions until you connect github again.').waitFor();
+      await tab.keyboard.press('Tab');
+      await tab.keyboard.press('Enter');
+      await tab.waitForURL(`${origin}/act`);
+    });
+    const sent = { csrf: 'the anti-forgery value', login: LOGIN.id, provider: 'github', do: 'disconnect' };
+    expect(Object.fromEntries(posts.at(-1) ?? [])).toEqual(sent);
   });
 
   it('consent can be decided with the keyboard alone, and sends what was decided with the anti-forgery value', async () => {

@@ -28,6 +28,8 @@ export interface BoundariesSetup {
   readonly authServer?: Readonly<Record<string, unknown>>;
   /** How many processes serve the endpoint; a balancer stands in front of several. */
   readonly replicas?: number;
+  /** What the processes have as `SALLYPORT_HOME`, for commands that ask them. */
+  readonly home?: string;
 }
 
 /** One process of the gateway. */
@@ -58,7 +60,7 @@ export async function startBoundaries(setup: BoundariesSetup): Promise<Boundarie
   const front = ports.length > 1 ? await startBalancer(ports) : undefined;
   const issuer = `http://127.0.0.1:${front?.port ?? ports[0]}`;
   const url = `${issuer}/mcp`;
-  const env = secretsOf(setup);
+  const env = { ...secretsOf(setup), ...(setup.home === undefined ? {} : { SALLYPORT_HOME: setup.home }) };
   const file = join(folder.path, 'gate.yaml');
   const write = (backends: BoundariesSetup['backends']) =>
     // JSON is YAML.

@@ -10,6 +10,12 @@ export interface Answered {
   readonly json: any;
 }
 
+/** `ok`, the HTTP status of a refusal, or the code of an error in an answer with 200. */
+export function outcomeOf({ status, json }: Answered): string {
+  if (status !== 200) return String(status);
+  return json?.result && !json.result.isError ? 'ok' : String(json?.error?.data?.code ?? 'error');
+}
+
 export interface CallOptions {
   /** Which process to ask, past the balancer. */
   readonly replica?: number;
@@ -32,6 +38,8 @@ export interface Caller {
   seenBy(backend: string, options?: CallOptions): Promise<IncomingHttpHeaders>;
   /** Any message, with headers of its own. */
   post(message: object, headers?: Record<string, string>, replica?: number): Promise<Answered>;
+  /** Opens a stream that stays: resolves when it is there, and says when it has ended. */
+  listen(message: object | undefined, headers: Record<string, string>, replica?: number): Promise<OpenStream>;
   /** DELETE, to end a session. */
   delete(headers: Record<string, string>, replica?: number): Promise<Answered>;
   /** Opens a page in his browser, and says who he is wherever he is asked. */
@@ -40,6 +48,11 @@ export interface Caller {
   revoke(replica?: number): Promise<Answered>;
   /** The same user with the tokens that a refresh brings. */
   refreshed(replica?: number): Promise<Caller>;
+}
+
+export interface OpenStream {
+  readonly status: number;
+  readonly ended: Promise<void>;
 }
 
 export interface Login {
@@ -97,10 +110,11 @@ export function createLogin(parts: LoginParts): (user: string, options?: Login) 
   };
 }
 
-/** Answers the question of each provider, who it is, until the browser stands in front of the client or nothing leads on. */
+/** Agrees, and tells each provider who it is, until the browser stands in front of the client or nothing leads on. */
 async function travelAs(user: string, browser: TestBrowser, url: string | URL): Promise<Visit> {
   const until = (next: URL): boolean => next.href.startsWith(REDIRECT);
   let page = await browser.travel(url, { until });
+  if (page.body.includes('name="decision"')) page = await browser.submit(page, { decision: 'allow' }, { until });
   while (page.status === 200 && page.body.includes('name="user"'))
     page = await browser.submit(page, { user }, { until });
   return page;
@@ -154,6 +168,8 @@ function createCaller(
         { ...JSON_BODY, accept: 'application/json, text/event-stream', ...mine, ...headers },
         JSON.stringify(message),
       ),
+    listen: (message, headers, replica) =>
+      openStream(message === undefined ? 'GET' : 'POST', at(replica), { ...JSON_BODY, ...mine, ...headers }, message),
     delete: (headers, replica) => ask('DELETE', at(replica), { ...mine, ...headers }),
     visit: (url) => travelAs(user, browser, url),
     revoke: (replica) => postForm(parts, '/oauth/revoke', { token: refreshToken, client_id: clientId }, replica),
@@ -171,6 +187,23 @@ function postForm(parts: LoginParts, path: string, form: Record<string, string>,
   const base = replica === undefined ? parts.issuer : new URL(parts.replicas[replica] as string).origin;
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   return ask('POST', `${base}${path}`, headers, new URLSearchParams(form).toString());
+}
+
+function openStream(
+  method: string,
+  url: string,
+  headers: Record<string, string>,
+  message?: object,
+): Promise<OpenStream> {
+  const accept = 'application/json, text/event-stream';
+  return new Promise((resolve, reject) => {
+    const request = send(url, { method, headers: { accept, ...headers }, agent: false }, (response) => {
+      const ended = new Promise<void>((end) => response.on('close', end));
+      response.on('error', () => {}).resume(); // `close` follows
+      resolve({ status: response.statusCode ?? 0, ended });
+    });
+    request.on('error', reject).end(message === undefined ? undefined : JSON.stringify(message));
+  });
 }
 
 /** The JSON of an answer; of an event stream the last message, which is the answer. */

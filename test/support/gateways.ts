@@ -22,6 +22,8 @@ export interface GatewayOptions {
   readonly access?: Partial<Access>;
   readonly log?: Log;
   readonly authServer?: GatewayParts['authServer'];
+  /** A free one when left out. */
+  readonly port?: number;
 }
 
 /** Gateways on a listener of their own inside the test, for what cannot be reached from outside: their routes and parts. */
@@ -52,7 +54,7 @@ export async function startGateways(plans: readonly GatewayPlan[], options: Gate
     }),
   );
   const router = createRouter(gateways, { access, log });
-  const listener = await listen('127.0.0.1', 0);
+  const listener = await listen('127.0.0.1', options.port ?? 0);
   listener.hand(router);
   return {
     url: new URL(listener.url),

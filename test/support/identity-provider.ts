@@ -59,6 +59,8 @@ export interface IdentityProvider extends AsyncDisposable {
   calls(endpoint: string): number;
   /** The parameters of all authorization requests, oldest first. */
   readonly authorizations: readonly URLSearchParams[];
+  /** The refresh tokens that it was shown, oldest first. */
+  readonly refreshes: readonly string[];
   /** The access token that was issued for a user last. */
   accessTokenOf(user: string): string;
   refreshTokenOf(user: string): string | undefined;
@@ -91,6 +93,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions = {
   const faults: Faults = {};
   const calls = new Map<string, number>();
   const authorizations: URLSearchParams[] = [];
+  const refreshes: string[] = [];
   const issued = new Map<string, { access: string; refresh: string | undefined }>();
 
   const provider = new Provider(issuer, {
@@ -160,6 +163,8 @@ export async function startIdentityProvider(options: IdentityProviderOptions = {
   provider.use(async (context, next) => {
     await next();
     const { body } = context;
+    const shown = context.path === '/token' ? context.oidc?.params?.refresh_token : undefined;
+    if (typeof shown === 'string') refreshes.push(shown);
     if (context.path === '/token' && isObject(body) && typeof body.access_token === 'string') {
       if (faults.noRefreshToken) delete body.refresh_token;
       if (faults.idToken && typeof body.id_token === 'string') body.id_token = await forged(body.id_token);
@@ -263,6 +268,7 @@ export async function startIdentityProvider(options: IdentityProviderOptions = {
     user: options.user,
     faults,
     authorizations,
+    refreshes,
     calls: (endpoint) => calls.get(endpoint) ?? 0,
     accessTokenOf(user) {
       const tokens = issued.get(user);

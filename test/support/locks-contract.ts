@@ -27,6 +27,17 @@ export function locksContract(start: () => Promise<LocksUnderTest>): void {
     expect(await under.locks.lock('refresh:b', 100)).toBeUndefined();
   });
 
+  it('stays locked for who extends it in time, and for nobody else', async () => {
+    await using under = await start();
+    const token = (await under.locks.lock('refresh:a', 2)) ?? '';
+    expect(await under.other.extend('refresh:a', 'another token', 100)).toBe(false);
+    expect(await under.locks.extend('refresh:a', token, 100)).toBe(true);
+    await under.pass(4);
+    expect(await under.other.lock('refresh:a', 100)).toBeUndefined();
+    await under.locks.unlock('refresh:a', token);
+    expect(await under.locks.extend('refresh:a', token, 100)).toBe(false);
+  });
+
   it('opens by itself, and then its old token opens nothing', async () => {
     await using under = await start();
     const old = await under.locks.lock('refresh:a', 2);

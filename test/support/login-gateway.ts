@@ -18,21 +18,31 @@ export interface LoginGatewayOptions {
   readonly providers: Readonly<Record<string, IdentityProvider | OAuth2Provider>>;
   /** MCP endpoints behind the gateway, by name. */
   readonly backends: Readonly<Record<string, string>>;
+  /** By the names of backends: the provider whose tokens they get. */
+  readonly tokensOf?: Readonly<Record<string, string>>;
+  /** Further members of the spec of the virtual server. */
+  readonly spec?: Readonly<Record<string, unknown>>;
   /** Further members of `authServerConfig`. */
   readonly authServer?: Readonly<Record<string, unknown>>;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The real `sally vmcp serve` with an embedded authorization server in front of these backends. */
 export async function startLoginGateway({
   providers,
   backends,
+  tokensOf = {},
+  spec = {},
   authServer,
+  env: more = {},
 }: LoginGatewayOptions): Promise<LoginGateway> {
   const folder = await tempFolder();
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const url = `${issuer}/mcp`;
   const env: Record<string, string> = {
+    ...more,
     SALLYPORT_SECRET_GATE_HMAC: randomBytes(32).toString('base64url'),
   };
   const upstreams = Object.entries(providers).map(([name, provider]) => {
@@ -50,11 +60,20 @@ export async function startLoginGateway({
         ...authServer,
       },
       outgoingAuth: { source: 'discovered' },
+      ...spec,
     }),
     resource('MCPOIDCConfig', 'gate', { type: 'inline', inline: { issuer } }),
     resource('MCPGroup', 'gate', {}),
+    ...Object.entries(tokensOf).map(([name, providerName]) =>
+      resource('MCPExternalAuthConfig', name, { type: 'upstreamInject', upstreamInject: { providerName } }),
+    ),
     ...Object.entries(backends).map(([name, remoteUrl]) =>
-      resource('MCPServerEntry', name, { groupRef: { name: 'gate' }, remoteUrl, allowPrivateEndpoint: true }),
+      resource('MCPServerEntry', name, {
+        groupRef: { name: 'gate' },
+        remoteUrl,
+        allowPrivateEndpoint: true,
+        ...(name in tokensOf ? { externalAuthConfigRef: { name } } : {}),
+      }),
     ),
   ];
   // JSON is YAML.
@@ -80,14 +99,29 @@ function resource(kind: string, name: string, spec: object): object {
   return { apiVersion: 'sallyport.dev/v1alpha1', kind, metadata: { name }, spec };
 }
 
+/** Where Slack, and our own nesting provider, have what belongs to the user. */
+const NESTED = {
+  accessTokenPath: 'authed_user.access_token',
+  refreshTokenPath: 'authed_user.refresh_token',
+  expiresInPath: 'authed_user.expires_in',
+  scopePath: 'authed_user.scope',
+};
+
 function upstreamOf(name: string, provider: IdentityProvider | OAuth2Provider): object {
   const client = { clientId: provider.client.id, clientSecretRef: { name, key: 'client' } };
   if ('issuer' in provider) return { name, type: 'oidc', oidcConfig: { issuerUrl: provider.issuer, ...client } };
-  const { authorizationEndpoint, tokenEndpoint, userInfoEndpoint } = provider;
+  const { authorizationEndpoint, tokenEndpoint, userInfoEndpoint, nests } = provider;
   const userInfo = { endpointUrl: userInfoEndpoint, fieldMapping: { subjectFields: ['id'] } };
   return {
     name,
     type: 'oauth2',
-    oauth2Config: { authorizationEndpoint, tokenEndpoint, userInfo, scopes: ['repo'], ...client },
+    oauth2Config: {
+      authorizationEndpoint,
+      tokenEndpoint,
+      userInfo,
+      scopes: ['repo'],
+      ...client,
+      ...(nests ? { tokenResponseMapping: NESTED } : {}),
+    },
   };
 }

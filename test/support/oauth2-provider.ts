@@ -19,6 +19,8 @@ export interface OAuth2Provider extends AsyncDisposable {
   readonly tokenEndpoint: string;
   readonly userInfoEndpoint: string;
   readonly client: { readonly id: string; readonly secret: string };
+  /** Whether its token answers have the tokens of the user one level down. */
+  readonly nests: boolean;
   /** Without a page, or with buttons. */
   automatic: boolean;
   readonly faults: {
@@ -157,6 +159,7 @@ export async function startOAuth2Provider(options: OAuth2ProviderOptions = {}): 
     tokenEndpoint: `${origin}/token`,
     userInfoEndpoint: `${origin}/user`,
     client,
+    nests: tokenResponse === 'nested',
     automatic: options.automatic ?? false,
     faults: {},
     authorizations,

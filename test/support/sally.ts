@@ -10,7 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 export const ROOT = resolve(import.meta.dirname, '../..');
 const SALLY = join(ROOT, 'bin/sally.js');
 /** What commands remember, apart from what the person at this machine runs. Each has its own unless a test says otherwise. */
-const TEST_HOME = join(tmpdir(), `sally-test-home-${process.pid}`);
+const TEST_HOME = join(process.env.TEST_HOMES ?? tmpdir(), `sally-test-home-${process.pid}`);
 let launched = 0;
 process.once('exit', () => rmSync(TEST_HOME, { recursive: true, force: true }));
 

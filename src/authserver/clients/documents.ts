@@ -1,11 +1,12 @@
 import type { Log } from '../../base/index.ts';
 import type { GuardedFetch } from '../../oauth/index.ts';
 import type { Limiter } from '../limits.ts';
+import type { KeptDocuments } from './kept-documents.ts';
 import { type ClientRules, parseClientMetadata } from './metadata.ts';
 
 /** Clients whose id is the address of a document about them (draft-ietf-oauth-client-id-metadata-document). */
 export interface ClientDocuments {
-  /** Whether the document may be fetched now. Asked before each fetch: a stranger chose the address. */
+  /** Whether it is worth an attempt. Asked before each fetch: a stranger chose the address. */
   mayFetch(clientId: string): boolean;
   /** In place of the library's own `fetch`. What it gives is not the document but what we took over from it. */
   fetch(url: string | URL, request: { readonly signal?: AbortSignal | null }): Promise<Response>;
@@ -16,6 +17,7 @@ export interface ClientDocumentParts {
   /** Hosts that are asked; all when empty. */
   readonly hosts: readonly string[];
   readonly rules: ClientRules;
+  readonly kept: KeptDocuments;
   readonly perHost: Limiter;
   readonly inAll: Limiter;
   readonly log: Log;
@@ -31,6 +33,7 @@ export function createClientDocuments({
   fetch,
   hosts,
   rules,
+  kept,
   perHost,
   inAll,
   log,
@@ -46,27 +49,45 @@ export function createClientDocuments({
     if (failed.size > MOST_FAILURES) failed.delete(failed.keys().next().value as string);
   }
 
+  async function read(clientId: string, signal: AbortSignal | null): Promise<Response> {
+    if (perHost.wait(new URL(clientId).hostname) > 0 || inAll.wait('all') > 0) {
+      throw new NotNow('enough documents are being fetched');
+    }
+    const request = { headers: { accept: 'application/json' }, signal };
+    const answer = await fetch(clientId, request).catch((error: unknown) => {
+      throw new NotNow('its host cannot be reached', { cause: error });
+    });
+    if (answer.status >= 500 || answer.status === 429) throw new NotNow(`its host answered ${answer.status}`);
+    if (answer.status !== 200) throw new Error(`its host answered ${answer.status}`);
+    const metadata = await readDocument(answer, clientId, rules);
+    kept.fetched(clientId, metadata);
+    return Response.json(metadata, { headers: cachingOf(answer.headers) });
+  }
+
   return {
     mayFetch(clientId) {
       const url = URL.parse(clientId);
       if (!url || clientId.length > LONGEST_ID || url.protocol !== 'https:' || url.pathname === '/') return false;
       if (allowed.size > 0 && !allowed.has(url.hostname)) return false;
-      if ((failed.get(clientId) ?? 0) > now()) return false;
-      return perHost.wait(url.hostname) === 0 && inAll.wait('all') === 0;
+      return (failed.get(clientId) ?? 0) <= now();
     },
     async fetch(url, { signal }) {
+      const clientId = String(url);
       try {
-        const answer = await fetch(url, { headers: { accept: 'application/json' }, signal: signal ?? null });
-        if (answer.status !== 200) throw new Error(`its host answered ${answer.status}`);
-        const metadata = await readDocument(answer, String(url), rules);
-        return Response.json(metadata, { headers: cachingOf(answer.headers) });
+        return await read(clientId, signal ?? null);
       } catch (error) {
-        fail(String(url), error);
+        // What the host says of the client counts; that it says nothing does not.
+        const known = error instanceof NotNow ? await kept.find(clientId) : undefined;
+        if (known) return Response.json(known);
+        fail(clientId, error);
         throw error;
       }
     },
   };
 }
+
+/** Says nothing about the client. */
+class NotNow extends Error {}
 
 async function readDocument(answer: Response, clientId: string, rules: ClientRules): Promise<object> {
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(answer.headers.get('content-type') ?? '')) {

@@ -8,6 +8,7 @@ import { sendAnswer } from './answer.ts';
 import { sendNotice } from './notices.ts';
 import { checked, handler } from './serve.ts';
 import type { Throttle } from './throttle.ts';
+import { leaveToUser, websiteIn } from './website.ts';
 
 export interface AuthorizeParts {
   readonly ask: Ask;
@@ -15,6 +16,8 @@ export interface AuthorizeParts {
   readonly base: string;
   /** Set when browsers begin at another place than the issuer's. */
   readonly issuerElsewhere?: string;
+  /** Ids of the clients that the operator configured. */
+  readonly known: ReadonlySet<string>;
   readonly throttle: Throttle;
   readonly sendErrorPage: SendErrorPage;
   readonly log: Log;
@@ -29,6 +32,7 @@ export function createAuthorize({
   ask,
   base,
   issuerElsewhere,
+  known,
   throttle,
   sendErrorPage,
   log,
@@ -64,6 +68,12 @@ export function createAuthorize({
       });
       checked(answer, log);
       if (answer.status >= 400) throw errorOf(answer.status, answer.body, uid !== undefined);
+      const isStranger = uid === undefined && !known.has(answer.clientId ?? '');
+      const website = isStranger ? websiteIn(answer.headers.location) : undefined;
+      if (website) {
+        const incident = leaveToUser(response, website, sendErrorPage);
+        return log.debug('authorization refused, and its user not redirected', { incident, host: website.host });
+      }
       sendAnswer(response, { ...answer, body: '' });
     },
     refuse,

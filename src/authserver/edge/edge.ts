@@ -70,6 +70,7 @@ export function createEdge(plan: AuthServerPlan, parts: EdgeParts): readonly Rou
 
   const jwks = document(PATHS.jwks, (keys) => keys);
   const discovery = (path: string) => document(path, (made) => editDiscovery(made, plan));
+  const known = new Set(plan.clients.map(({ id }) => id));
   const open = { authentication: 'none', pages: 'any' } as const;
   const forClients = { authentication: 'client', pages: 'any' } as const;
   return [
@@ -82,7 +83,7 @@ export function createEdge(plan: AuthServerPlan, parts: EdgeParts): readonly Rou
       below: true,
       authentication: 'none',
       pages: 'navigation',
-      handler: createAuthorize({ ask, base, ...elsewhere(plan), throttle, sendErrorPage, log }),
+      handler: createAuthorize({ ask, base, ...elsewhere(plan), known, throttle, sendErrorPage, log }),
     },
     { path: `${base}${PATHS.token}`, ...forClients, handler: handler(['POST'], log, token) },
     { path: `${base}${PATHS.revocation}`, ...forClients, handler: handler(['POST'], log, revoke) },

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Provider } from 'oidc-provider';
+import { errors, type Provider } from 'oidc-provider';
 import type { Answer } from '../library/ask.ts';
+import { OAuthError } from '../oauth-error.ts';
 import { grantGroup, KIND } from '../storage/kinds.ts';
-import type { Records } from '../storage/records.ts';
+import type { Records, RowOptions } from '../storage/records.ts';
+import type { Rotation } from '../storage/rotation.ts';
 
 /** So long the same question gets the same answer, in seconds. */
 const GRACE = 10;
@@ -14,6 +16,7 @@ type Kept = { readonly underWay: true } | { readonly answer: Answer; readonly su
 export interface RefreshParts {
   readonly provider: Provider;
   readonly records: Records;
+  readonly rotation: Pick<Rotation, 'run'>;
 }
 
 /** Answers the refresh of a token, `redeem` being what does it. */
@@ -25,7 +28,7 @@ export type Refresh = (form: URLSearchParams, headers: object, redeem: () => Pro
  * nobody has used the new token: nobody gains by it who does not have the old one. Every other second use is for the library,
  * which ends the login.
  */
-export function createRefresh({ provider, records }: RefreshParts): Refresh {
+export function createRefresh({ provider, records, rotation }: RefreshParts): Refresh {
   const kept = records.rows<Kept>(KIND.refreshAnswer);
 
   async function isUsed(refreshToken: string): Promise<boolean | undefined> {
@@ -45,28 +48,41 @@ export function createRefresh({ provider, records }: RefreshParts): Refresh {
     return (await isUsed(found.successor)) === false ? found.answer : undefined;
   }
 
-  async function once(question: string, grantId: string, redeem: () => Promise<Answer>): Promise<Answer> {
-    const options = { ttl: GRACE, groups: [grantGroup(records, grantId)] };
-    if (!(await kept.add(question, { underWay: true }, options))) {
-      return (await repeated(question)) ?? (await redeem());
-    }
-    try {
+  /** From here on the answer is the client's, whatever becomes of us: it is stored, and only then the old token is used up. */
+  function rotate(question: string, options: RowOptions, redeem: () => Promise<Answer>): Promise<Answer> {
+    return rotation.run(async (markUsed) => {
       const answer = await redeem();
       const successor = answer.status === 200 ? refreshTokenOf(answer) : undefined;
-      if (successor === undefined) await kept.remove(question);
-      else await kept.put(question, { answer, successor }, options);
+      if (successor === undefined) {
+        await kept.remove(question).catch(() => {}); // it does not live long
+        return answer;
+      }
+      // Without it a lost answer cannot be repeated; the answer itself is good.
+      await kept.put(question, { answer, successor }, options).catch(() => {});
+      await markUsed().catch(refuseReuse);
       return answer;
-    } catch (error) {
-      await kept.remove(question);
-      throw error;
-    }
+    });
   }
 
   return async (form, headers, redeem) => {
-    const token = await provider.RefreshToken.find(form.get('refresh_token') ?? '', { ignoreExpiration: true });
+    const value = form.get('refresh_token') ?? '';
+    const token = await provider.RefreshToken.find(value, { ignoreExpiration: true });
     if (token?.grantId === undefined) return await redeem();
-    return await once(fingerprint(form, headers), token.grantId, redeem);
+    const question = fingerprint(form, headers);
+    const options = { ttl: GRACE, groups: [grantGroup(records, token.grantId)] };
+    const isFirst = await kept.add(question, { underWay: true }, options);
+    const answer = isFirst ? undefined : await repeated(question);
+    if (!answer) return await rotate(question, options, redeem);
+    // The process that gave it may have died before it came to that.
+    if (!(await isUsed(value))) await token.consume().catch(refuseReuse);
+    return answer;
   };
+}
+
+/** The library's error, where the library does not hear it. */
+function refuseReuse(error: unknown): never {
+  if (error instanceof errors.InvalidGrant) throw new OAuthError(400, 'invalid_grant', 'grant request is invalid');
+  throw error;
 }
 
 /** Everything that tells two requests apart: who asks and how he proves it, and what he asks for. */

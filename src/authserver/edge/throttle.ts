@@ -48,13 +48,19 @@ export function createThrottle(counters: Counters, sourceOf: SourceOf): Throttle
   };
 }
 
-/** A route of the login pages, counted at the door for callbacks. */
-export function throttled(route: Route, throttle: Throttle, sendErrorPage: SendErrorPage): Route {
+/** A route of the login pages, and where its requests are counted: with callbacks, unless it begins something. */
+export type PageRoute = Route & { readonly door?: Door };
+
+export function throttled(
+  { door = 'callback', ...route }: PageRoute,
+  throttle: Throttle,
+  sendErrorPage: SendErrorPage,
+): Route {
   return {
     ...route,
     handler(request, response) {
       try {
-        throttle('callback', request);
+        throttle(door, request);
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
         return void sendNotice(response, error, sendErrorPage);

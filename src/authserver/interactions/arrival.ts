@@ -71,8 +71,8 @@ export function createArrival(desk: Desk): Arrival {
     async arrive(request, response, uid) {
       const interaction = await desk.interactionOf(request, response, uid);
       const before = await flows.find(uid);
-      const isOther = !interaction || before?.kind === 'connection';
-      if (isOther) return desk.showDeadEnd(response, STALE, { flow: before?.tag });
+      if (!interaction || (before && before.kind !== 'login'))
+        return desk.showDeadEnd(response, STALE, { flow: before?.tag });
       const isHere = before !== undefined && cookies.holds(request, before);
       if (isHere && (before.consented || before.failure)) return desk.leadOn(response, before);
       if (isHere) return showConsent(response, before);
@@ -83,14 +83,14 @@ export function createArrival(desk: Desk): Arrival {
       }
       const flow = await begin(request, response, interaction);
       if (needsConsent(request, flow)) return showConsent(response, flow);
-      await flows.update(uid, agree);
+      await flows.update(flow, agree);
       redirect(response, paths.departure(uid));
     },
 
     async decide(request, response, uid) {
       const flow = await desk.admit(request, response, uid);
       if (!flow) return;
-      if (flow.kind === 'connection') return desk.showDeadEnd(response, STALE, { flow: flow.tag });
+      if (flow.kind !== 'login') return desk.showDeadEnd(response, STALE, { flow: flow.tag });
       const form = await readForm(request);
       const decision = form?.get('decision');
       if (!isSame(form?.get('csrf') ?? '', flow.csrf) || (decision !== 'allow' && decision !== 'deny')) {
@@ -102,7 +102,7 @@ export function createArrival(desk: Desk): Arrival {
         const way = { continueTo: paths.finish(uid), label: 'Back to the application' };
         return sendPage(response, 200, leadOnPage({ title, message, ...way }));
       }
-      const agreed = await flows.update(uid, agree);
+      const agreed = await flows.update(flow, agree);
       if (!agreed) return desk.showDeadEnd(response, STALE, { flow: flow.tag });
       if (plan.consent === 'remember') remembered.add(request, response, flow);
       const next = agreed.chain[agreed.connected] ?? 'the application';

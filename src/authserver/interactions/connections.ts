@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SallyError } from '../../base/index.ts';
 import type { TokenSource, UpstreamIdentity } from '../../oauth/upstream/index.ts';
 import { nameOfGrant } from '../library/audit.ts';
-import { donePage, sendPage } from '../pages/index.ts';
+import { donePage, leadOnPage, sendPage } from '../pages/index.ts';
 import { STALE } from './dead-ends.ts';
 import type { Desk } from './desk.ts';
 import { OtherUserError } from './failures.ts';
 import { type ConnectionFlow, randomValue } from './flow.ts';
 
 export interface Connections {
-  start(grantId: string, provider: string): Promise<string | undefined>;
+  start(grantId: string, provider: string, fromAccount?: boolean): Promise<string | undefined>;
   arrive(request: IncomingMessage, response: ServerResponse, flow: ConnectionFlow): Promise<void>;
   /** Throws when the one who logged in at the first provider is not the user of the grant. */
   checkUser(flow: ConnectionFlow, provider: string, source: TokenSource, identity: UpstreamIdentity): Promise<void>;
@@ -24,7 +24,7 @@ export interface Connections {
 export function createConnections(desk: Desk): Connections {
   const { plan, provider: library, chain, paths, flows, cookies, users, vault, now } = desk;
 
-  async function start(grantId: string, provider: string): Promise<string | undefined> {
+  async function start(grantId: string, provider: string, fromAccount = false): Promise<string | undefined> {
     if (!plan.providers.some(({ name }) => name === provider)) {
       throw new SallyError('internal.bug', `there is no provider ${provider} to connect`);
     }
@@ -38,6 +38,7 @@ export function createConnections(desk: Desk): Connections {
       tag: randomBytes(6).toString('hex'),
       grantId: randomValue(),
       target: { grantId, owner: { clientId, userId: accountId } },
+      fromAccount,
       client: await desk.clientOf(clientId),
       chain: [...new Set([chain[0], provider])],
       startedAt: Math.floor(now() / 1000),
@@ -55,7 +56,7 @@ export function createConnections(desk: Desk): Connections {
       if (cookies.holds(request, flow)) return desk.leadOn(response, flow);
       if (flow.cookie !== undefined) return desk.showDeadEnd(response, STALE, { flow: flow.tag });
       const cookie = cookies.begin(request, response, flow.tag, flow.startedAt);
-      const bound = await flows.update(flow.uid, (current) => (current.cookie ? undefined : { ...current, cookie }));
+      const bound = await flows.update(flow, (current) => (current.cookie ? undefined : { ...current, cookie }));
       if (!bound) return desk.showDeadEnd(response, STALE, { flow: flow.tag });
       desk.audit('auth.started', flow, { providers: flow.chain, grant: nameOfGrant(flow.target.grantId) });
       desk.leadOn(response, bound);
@@ -76,11 +77,11 @@ export function createConnections(desk: Desk): Connections {
       cookies.end(response, flow);
       desk.audit('auth.completed', flow, { user: owner.userId, providers: flow.chain, grant: nameOfGrant(grantId) });
       const title = `${provider} connected`;
-      sendPage(
-        response,
-        200,
-        donePage({ title, message: 'You can close this window and go back to the application.' }),
-      );
+      const back = { message: 'On to your connections.', continueTo: paths.connections, label: 'Your connections' };
+      const page = flow.fromAccount
+        ? leadOnPage({ title, ...back })
+        : donePage({ title, message: 'You can close this window and go back to the application.' });
+      sendPage(response, 200, page);
     },
   };
 }

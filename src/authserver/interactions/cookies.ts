@@ -10,8 +10,11 @@ export interface LoginCookies {
   holds(request: IncomingMessage, flow: Flow): boolean;
   end(response: ServerResponse, flow: Flow): void;
   read(request: IncomingMessage, name: string): string | undefined;
-  write(response: ServerResponse, name: string, value: string, seconds: number): void;
+  /** `Strict` is for what no link of another site has to bring along. */
+  write(response: ServerResponse, name: string, value: string, seconds: number, sameSite?: SameSite): void;
 }
+
+export type SameSite = 'Lax' | 'Strict';
 
 /** So many logins can be under way in one browser. */
 const MOST = 5;
@@ -21,9 +24,15 @@ export function createLoginCookies(issuer: string): LoginCookies {
   const prefix = secure ? '__Host-' : '';
   const flowPrefix = `${prefix}sally_flow_`;
 
-  function set(response: ServerResponse, name: string, value: string, seconds: number): void {
-    // Lax: the browser comes back from a provider by a link of another site.
-    const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
+  /** Lax: the browser comes back from a provider by a link of another site. */
+  function set(
+    response: ServerResponse,
+    name: string,
+    value: string,
+    seconds: number,
+    sameSite: SameSite = 'Lax',
+  ): void {
+    const attributes = `Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${seconds}${secure ? '; Secure' : ''}`;
     response.appendHeader('set-cookie', `${name}=${value}; ${attributes}`);
   }
 
@@ -41,7 +50,7 @@ export function createLoginCookies(issuer: string): LoginCookies {
     },
     end: (response, { tag }) => set(response, `${flowPrefix}${tag}`, '', 0),
     read: (request, name) => cookiesOf(request).get(`${prefix}${name}`),
-    write: (response, name, value, seconds) => set(response, `${prefix}${name}`, value, seconds),
+    write: (response, name, value, seconds, sameSite) => set(response, `${prefix}${name}`, value, seconds, sameSite),
   };
 }
 

@@ -4,11 +4,20 @@ import type { Interaction, Provider } from 'oidc-provider';
 import type { Log, LogFields } from '../../base/index.ts';
 import type { Upstream } from '../../oauth/upstream/index.ts';
 import type { AuthServerPlan, UpstreamPlan } from '../../plan/index.ts';
-import { type ClientView, errorPage, type ProviderView, progressPage, sendPage } from '../pages/index.ts';
+import type { LoginRecord, Logins } from '../logins.ts';
+import {
+  type ClientView,
+  type ErrorModel,
+  errorPage,
+  type ProviderView,
+  progressPage,
+  sendPage,
+} from '../pages/index.ts';
 import type { ServerSecrets } from '../secrets.ts';
 import type { Records } from '../storage/records.ts';
 import type { Users } from '../users.ts';
-import type { Vault } from '../vault/index.ts';
+import type { Uses } from '../uses.ts';
+import type { Disconnect, Vault } from '../vault/index.ts';
 import { createLoginCookies, type LoginCookies } from './cookies.ts';
 import { type DeadEnd, STALE } from './dead-ends.ts';
 import type { Failure } from './failures.ts';
@@ -23,14 +32,19 @@ export interface InteractionParts {
   readonly secrets: ServerSecrets;
   readonly vault: Vault;
   readonly users: Users;
+  readonly logins: Logins;
+  readonly uses: Uses;
   /** By name. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** Ends a login with everything that came of it. `by` goes to the log. */
+  readonly endLogin: (login: LoginRecord, by: string) => Promise<void>;
+  readonly disconnect: Disconnect;
   readonly log: Log;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-export type AuditEvent = 'auth.started' | 'auth.leg.completed' | 'auth.completed' | 'auth.failed';
+export type AuditEvent = 'auth.started' | 'auth.leg.completed' | 'auth.completed' | 'auth.failed' | 'account.opened';
 
 /** What every step of a login needs: its parts, and the ways to answer when a step does not lead on. */
 export interface Desk extends InteractionParts {
@@ -51,6 +65,7 @@ export interface Desk extends InteractionParts {
   fail(response: ServerResponse, flow: Flow, failure: Failure, fields?: LogFields): Promise<void>;
   audit(event: AuditEvent, flow: Flow, fields?: LogFields, level?: 'info' | 'warn'): void;
   providersOf(flow: Flow): readonly ProviderView[];
+  viewOf(provider: string): ProviderView;
   clientOf(id: string): Promise<ClientView>;
   /** The providers that every login visits. The first of them says who the user is. */
   readonly chain: readonly [string, ...string[]];
@@ -64,7 +79,7 @@ export function createDesk(parts: InteractionParts): Desk {
   const paths = createLoginPaths(plan.issuer);
   const flows = createFlows(records, now);
   const cookies = createLoginCookies(plan.issuer);
-  const views = new Map(plan.providers.map((upstream) => [upstream.name, viewOf(upstream)]));
+  const views = new Map(plan.providers.map((upstream) => [upstream.name, providerView(upstream)]));
 
   async function interactionOf(
     request: IncomingMessage,
@@ -110,14 +125,26 @@ export function createDesk(parts: InteractionParts): Desk {
     return incident;
   }
 
-  const providersOf = ({ chain }: Flow): readonly ProviderView[] =>
-    chain.map((name) => views.get(name) ?? { name, host: '', backends: [] });
+  const viewOf = (name: string): ProviderView => views.get(name) ?? { name, host: '', backends: [] };
+  const providersOf = ({ chain }: Flow): readonly ProviderView[] => chain.map(viewOf);
 
   async function clientOf(id: string): Promise<ClientView> {
     const name = (await provider.Client.find(id))?.clientName;
     // The address of a metadata document: its host has vouched for what the document says.
     const host = id.startsWith('https://') && URL.canParse(id) ? new URL(id).host : undefined;
     return { id, ...(name ? { name } : {}), ...(host === undefined ? {} : { verifiedHost: host }) };
+  }
+
+  /** A client is waiting for the end of a login; the page of connections waits for nobody. */
+  function wayOn(flow: Flow): Partial<ErrorModel> {
+    switch (flow.kind) {
+      case 'login':
+        return { continueTo: paths.finish(flow.uid), label: 'Back to the application', seconds: READ_WHY };
+      case 'account':
+        return { continueTo: paths.connections, label: 'Try again', advice: 'Nothing was stored or changed.' };
+      case 'connection':
+        return flow.fromAccount ? { continueTo: paths.connections, label: 'Back to your connections' } : {};
+    }
   }
 
   return {
@@ -132,11 +159,12 @@ export function createDesk(parts: InteractionParts): Desk {
     end,
     audit,
     providersOf,
+    viewOf,
     async admit(request, response, uid) {
       const flow = await flows.find(uid);
       const isKnown = flow !== undefined && cookies.holds(request, flow);
       // Of a login the library keeps a record too, with a cookie of its own.
-      if (isKnown && (flow.kind === 'connection' || (await interactionOf(request, response, uid)))) return flow;
+      if (isKnown && (flow.kind !== 'login' || (await interactionOf(request, response, uid)))) return flow;
       showDeadEnd(response, STALE, flow ? { flow: flow.tag } : {});
       return undefined;
     },
@@ -148,9 +176,7 @@ export function createDesk(parts: InteractionParts): Desk {
     },
     async fail(response, flow, failure, fields) {
       const incident = await end(flow, failure, fields);
-      const back = { continueTo: paths.finish(flow.uid), label: 'Back to the application', seconds: READ_WHY };
-      const way = flow.kind === 'login' ? back : {};
-      sendPage(response, failure.status, errorPage({ ...failure.page, incident, ...way }));
+      sendPage(response, failure.status, errorPage({ ...failure.page, incident, ...wayOn(flow) }));
     },
   };
 }
@@ -166,7 +192,7 @@ export function newIncident(): string {
   return randomBytes(5).toString('hex');
 }
 
-function viewOf({ name, backends, endpoints }: UpstreamPlan): ProviderView {
+function providerView({ name, backends, endpoints }: UpstreamPlan): ProviderView {
   const address = endpoints.kind === 'oidc' ? endpoints.issuer : endpoints.authorizationEndpoint;
   return { name, host: new URL(address).host, backends };
 }

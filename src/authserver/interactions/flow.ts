@@ -6,7 +6,7 @@ import type { Records, RowGroup } from '../storage/records.ts';
 import type { Owner } from '../vault/index.ts';
 
 /** One browser on its way through the providers. */
-export type Flow = LoginFlow | ConnectionFlow;
+export type Flow = LoginFlow | ConnectionFlow | AccountFlow;
 
 /** The way of a client's user to a new grant. Its `uid` is that of the library's interaction. */
 export interface LoginFlow extends Journey {
@@ -24,6 +24,13 @@ export interface ConnectionFlow extends Journey {
   readonly kind: 'connection';
   /** The grant that the last provider's tokens are for. */
   readonly target: { readonly grantId: string; readonly owner: Owner };
+  /** It began on the page of the user's connections, and leads back there. */
+  readonly fromAccount: boolean;
+}
+
+/** The way to the page of one's own connections: who it is, and nothing more. No client hears of it, and no token is kept. */
+export interface AccountFlow extends Journey {
+  readonly kind: 'account';
 }
 
 interface Journey {
@@ -69,10 +76,13 @@ export interface Flows {
   find(uid: string): Promise<Flow | undefined>;
   /** Begins a flow, in place of whatever was there. */
   begin(flow: Flow): Promise<void>;
-  /** Changes a flow as it is now. `change` may refuse by giving `undefined`; then, and when it is gone, so does this. */
-  update(uid: string, change: (flow: Flow) => Flow | undefined): Promise<Flow | undefined>;
-  /** Of several who want to end a flow, one gets it. */
-  take(uid: string): Promise<Flow | undefined>;
+  /**
+   * Changes a flow that was seen, as it is now. `change` may refuse by giving `undefined`; then, and when it is gone, so does
+   * this. A flow that has begun in its place is another one: it may belong to another browser.
+   */
+  update(seen: Flow, change: (flow: Flow) => Flow | undefined): Promise<Flow | undefined>;
+  /** Of several who want to end a flow that they have seen, one gets it. */
+  take(seen: Flow): Promise<Flow | undefined>;
   /** Everything that belongs to the flow goes, its open legs too. */
   remove(uid: string): Promise<void>;
   group(uid: string): RowGroup;
@@ -90,22 +100,30 @@ export function createFlows(records: Records, now: () => number): Flows {
   return {
     find: (uid) => rows.get(uid),
     begin: (flow) => rows.put(flow.uid, flow, options(flow)),
-    async update(uid, change) {
+    async update(seen, change) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-        const found = await rows.find(uid);
-        const changed = found && change(found.value);
-        if (!changed) return undefined;
+        const found = await rows.find(seen.uid);
+        const changed = found && isSameFlow(found.value, seen) ? change(found.value) : undefined;
+        if (!found || !changed) return undefined;
         if (await rows.swap(found.version, changed, options(changed))) return changed;
       }
       return undefined;
     },
-    take: (uid) => rows.take(uid),
+    async take(seen) {
+      const flow = await rows.take(seen.uid);
+      return flow && isSameFlow(flow, seen) ? flow : undefined;
+    },
     async remove(uid) {
       await rows.remove(uid);
       await records.removeGroup(group(uid));
     },
     group,
   };
+}
+
+/** The same interaction of the library can begin anew; the grant that it is for never does. */
+export function isSameFlow(one: Pick<Flow, 'grantId'>, other: Pick<Flow, 'grantId'>): boolean {
+  return one.grantId === other.grantId;
 }
 
 /** No provider is left to be visited: it failed, or all are connected. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { codeOf, type Route } from '../../base/index.ts';
+import { codeOf } from '../../base/index.ts';
+import { createAccount } from '../account/index.ts';
+import type { PageRoute } from '../edge/throttle.ts';
 import { errorPage, sendPage } from '../pages/index.ts';
 import { createArrival } from './arrival.ts';
 import { createConnections } from './connections.ts';
@@ -10,7 +12,7 @@ import { createLegs } from './legs.ts';
 import { createLoginPaths, type Step } from './paths.ts';
 
 export interface Interactions {
-  readonly routes: readonly Route[];
+  readonly routes: readonly PageRoute[];
   /**
    * The address at which the user of a grant connects one more provider to it, or the same one anew; `undefined` when the grant
    * is over or its user cannot be recognised. Whoever else opens it gets nowhere, so it may be shown in the open.
@@ -31,7 +33,8 @@ export function createInteractions(parts: InteractionParts): Interactions {
   const arrival = createArrival(desk);
   const connections = createConnections(desk);
   const legs = createLegs(desk, connections);
-  const finish = createFinish(desk, connections);
+  const account = createAccount(desk, connections);
+  const finish = createFinish(desk, connections, account);
   const { paths, log } = desk;
 
   const STEPS = {
@@ -60,6 +63,12 @@ export function createInteractions(parts: InteractionParts): Interactions {
     return legs.comeBack(request, response, urlOf(request).searchParams);
   };
 
+  const ownConnections: Answer = (request, response) => {
+    if (request.method === 'GET') return account.show(request, response);
+    if (request.method === 'POST') return account.act(request, response);
+    return refuseMethod(response, 'GET, POST');
+  };
+
   function refuseMethod(response: ServerResponse, allowed: string): void {
     response.setHeader('allow', allowed);
     desk.showDeadEnd(response, WRONG_METHOD);
@@ -85,6 +94,7 @@ export function createInteractions(parts: InteractionParts): Interactions {
     routes: [
       { path: paths.interaction, below: true, ...rules, handler: safely(interaction) },
       { path: paths.callback, ...rules, handler: safely(callback) },
+      { path: paths.connections, door: 'authorize', ...rules, handler: safely(ownConnections) },
     ],
   };
 }

@@ -5,12 +5,14 @@ import type { Connections } from './connections.ts';
 import { BUSY, OTHER_BROWSER, STALE } from './dead-ends.ts';
 import type { Desk } from './desk.ts';
 import { failureOf, TOO_OFTEN } from './failures.ts';
-import { type Flow, randomValue, STEP } from './flow.ts';
+import { type Flow, isSameFlow, randomValue, STEP } from './flow.ts';
 import { redirect } from './http.ts';
 
 /** A browser that was sent to a provider. The key is the `state` it has to come back with, once. */
 interface PendingLeg {
   readonly uid: string;
+  /** Tells the flow from one that has begun in its place. */
+  readonly grantId: string;
   readonly provider: string;
   /** Its place in the chain. */
   readonly place: number;
@@ -37,14 +39,14 @@ export function createLegs(desk: Desk, connections: Connections): Legs {
     const provider = flow.chain[flow.connected];
     if (flow.kind === 'login' && !flow.consented) return redirect(response, paths.arrival(uid));
     if (flow.failure || provider === undefined) return redirect(response, paths.finish(uid));
-    const counted = await flows.update(uid, (current) => ({ ...current, departures: current.departures + 1 }));
+    const counted = await flows.update(flow, (current) => ({ ...current, departures: current.departures + 1 }));
     if (!counted) return desk.showDeadEnd(response, STALE, { flow: flow.tag });
     if (counted.departures > MOST_DEPARTURES) return await desk.fail(response, counted, TOO_OFTEN);
     try {
       const upstream = upstreams.get(provider);
       if (!upstream) throw new Error(`the provider ${provider} is not configured any more`);
       const { url, leg } = await upstream.begin(randomValue(), paths.callbackUrl);
-      const pending = { uid, provider, place: flow.connected, leg };
+      const pending = { uid, grantId: flow.grantId, provider, place: flow.connected, leg };
       await pendings.put(leg.state, pending, { ttl: STEP, groups: [flows.group(uid)] });
       redirect(response, url.href);
     } catch (error) {
@@ -56,12 +58,12 @@ export function createLegs(desk: Desk, connections: Connections): Legs {
     const [state, second] = query.getAll('state');
     const pending = state === undefined || second !== undefined ? undefined : await pendings.take(state);
     const flow = pending && (await flows.find(pending.uid));
-    if (!pending || !flow) return desk.showDeadEnd(response, STALE);
+    if (!pending || !flow || !isSameFlow(flow, pending)) return desk.showDeadEnd(response, STALE);
     if (!cookies.holds(request, flow)) return await endForeign(response, flow, pending);
     // A second window, or the way back and forth again: the step is done, and the code is not needed.
     if (flow.failure || flow.connected !== pending.place) return desk.leadOn(response, flow);
 
-    const claimed = await flows.update(flow.uid, (current) => claim(current, pending.place));
+    const claimed = await flows.update(flow, (current) => claim(current, pending.place));
     if (!claimed) return desk.showDeadEnd(response, BUSY, { flow: flow.tag });
     try {
       const upstream = upstreams.get(pending.provider);
@@ -87,10 +89,12 @@ export function createLegs(desk: Desk, connections: Connections): Legs {
     const { provider, place } = pending;
     if (flow.kind === 'connection' && place === 0) await connections.checkUser(flow, provider, tokens.source, identity);
     const entries = vault.of(flow.grantId);
-    await entries.deposit(provider, { ...tokens, subject: identity.subject }, INTERACTION);
-    const advanced = await flows.update(flow.uid, (current) => {
+    const account = identity.email ?? identity.name;
+    const entry = { ...tokens, subject: identity.subject, ...(account === undefined ? {} : { account }) };
+    if (flow.kind !== 'account') await entries.deposit(provider, entry, INTERACTION);
+    const advanced = await flows.update(flow, (current) => {
       const { busyUntil, ...rest } = current;
-      if (busyUntil !== flow.busyUntil || current.failure || current.grantId !== flow.grantId) return undefined;
+      if (busyUntil !== flow.busyUntil || current.failure) return undefined;
       const who = place === 0 ? { identity: { ...identity, provider, source: tokens.source } } : {};
       return { ...rest, ...who, connected: place + 1 };
     });

@@ -5,6 +5,8 @@ export interface LoginPaths {
   readonly callback: string;
   /** Where providers send browsers back to. */
   readonly callbackUrl: string;
+  /** The page on which users see and end what they have connected. */
+  readonly connections: string;
   arrival(uid: string): string;
   consent(uid: string): string;
   /** Sends the browser to the next provider. */
@@ -28,6 +30,7 @@ export function createLoginPaths(issuer: string): LoginPaths {
     interaction,
     callback: `${base}/oauth/callback`,
     callbackUrl: `${origin}${base}/oauth/callback`,
+    connections: `${base}/oauth/connections`,
     arrival,
     consent: (uid) => `${arrival(uid)}/consent`,
     departure: (uid) => `${arrival(uid)}/next`,

@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { Log } from '../../base/index.ts';
-import type { ClientRows } from '../storage/clients.ts';
 
-/** A name for a grant that a log may hold: the id itself is in tokens and leads to what is stored. */
+/** A name for a grant that logs, pages and commands may show: the id itself is in tokens and leads to what is stored. */
 export function nameOfGrant(grantId: string): string {
-  return createHash('sha256').update(grantId).digest('base64url').slice(0, 12);
+  return createHash('sha256').update(grantId).digest('hex').slice(0, 16);
+}
+
+/** Is told of each client that tokens are issued to. */
+export interface UsedClients {
+  used(clientId: string): Promise<void>;
 }
 
 /** What happens to clients and logins, one line each, without anything that could be used. */
-export function auditEvents(provider: Provider, server: string, clients: ClientRows, log: Log): void {
+export function auditEvents(provider: Provider, server: string, clients: readonly UsedClients[], log: Log): void {
   const fields = (ctx: KoaContextWithOIDC, grantId?: string) => ({
     server,
     client: ctx.oidc.client?.clientId,
@@ -30,8 +34,9 @@ export function auditEvents(provider: Provider, server: string, clients: ClientR
     log.info(event, fields(ctx, ctx.oidc.entities.Grant?.jti));
     const clientId = ctx.oidc.client?.clientId;
     // Not waited for: whether a client is kept longer must not decide about its token.
-    if (clientId !== undefined)
-      clients.used(clientId).catch((error: unknown) => log.warn('a client was not renewed', { error }));
+    if (clientId === undefined) return;
+    for (const one of clients)
+      one.used(clientId).catch((error: unknown) => log.warn('a client was not renewed', { error }));
   });
   provider.on('grant.revoked', (ctx, grantId) => {
     if (ctx.oidc.route === 'token') log.warn('token.reuse_detected', fields(ctx, grantId));

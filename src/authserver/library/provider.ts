@@ -9,6 +9,7 @@ import type { ServerSecrets } from '../secrets.ts';
 import { createAdapters } from '../storage/adapter.ts';
 import type { ClientRows } from '../storage/clients.ts';
 import type { Records } from '../storage/records.ts';
+import type { Rotation } from '../storage/rotation.ts';
 import type { User } from '../users.ts';
 import { cookiesOf } from './cookies.ts';
 import { featuresOf } from './features.ts';
@@ -23,6 +24,7 @@ export interface ProviderParts {
   readonly records: Records;
   readonly clients: ClientRows;
   readonly endGrant: (grantId: string) => Promise<void>;
+  readonly rotation: Rotation;
   readonly reused: (grantId: string) => void;
   readonly documents: ClientDocuments;
   /** For the clients that the operator configured. */
@@ -42,13 +44,13 @@ export const PATHS = {
 
 /** The library, with every default that matters written down: an upgrade that changes one must not change us. */
 export function createProvider(plan: AuthServerPlan, parts: ProviderParts): Provider {
-  const { keys, secrets, records, clients, endGrant, reused, documents, redirects, findUser } = parts;
+  const { keys, secrets, records, clients, endGrant, rotation, reused, documents, redirects, findUser } = parts;
   const scopes = supportedScopes(plan);
   const algorithms = [...new Set(keys.map(({ alg }) => alg))];
   const issuer = new URL(plan.issuer);
 
   const configuration: Configuration = {
-    adapter: createAdapters({ records, clients, endGrant, reused }),
+    adapter: createAdapters({ records, clients, endGrant, rotation, reused }),
     clients: plan.clients.map((client) => knownClient(client, redirects)),
     jwks: { keys: keys.map(({ privateJwk }) => privateJwk) } as NonNullable<Configuration['jwks']>,
     routes: PATHS,

@@ -1,6 +1,7 @@
 import { type Destination, destinationOf } from './address.ts';
 import { type Html, html } from './html.ts';
 import { layout } from './layout.ts';
+import { listed } from './listed.ts';
 import type { ClientView, ConsentModel, Page, ProviderView } from './model.ts';
 import { scopeInWords } from './scopes.ts';
 import { stops } from './stops.ts';
@@ -72,7 +73,8 @@ function destinationInWords(destination: Destination): Html {
 function caution({ verifiedHost }: ClientView, destination: Destination): Html | undefined {
   switch (destination.kind) {
     case 'website':
-      if (verifiedHost !== undefined) return undefined;
+      // Documents can lie on hosts that anybody can put something on: the host then vouches for nothing but itself.
+      if (verifiedHost === destination.host) return undefined;
       return cautionBox(
         html`The answer goes to <strong>${stranger(destination.host)}</strong>. Allow it only if you know that site and started this login there.`,
       );
@@ -95,9 +97,5 @@ function cautionBox(sentence: Html): Html {
 function asYou(providers: readonly ProviderView[]): Html | undefined {
   const names = [...new Set(providers.flatMap(({ backends }) => backends))];
   if (names.length === 0) return undefined;
-  const list = names.map((name, index) => {
-    const before = index === 0 ? '' : index === names.length - 1 ? ' and ' : ', ';
-    return html`${before}<strong>${stranger(name)}</strong>`;
-  });
-  return html`, with your logins for ${list}`;
+  return html`, with your logins for ${listed(names)}`;
 }

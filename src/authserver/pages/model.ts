@@ -73,6 +73,51 @@ export interface ErrorModel {
   readonly seconds?: number;
 }
 
+/** What one login has at one provider. Times are in seconds since 1970. */
+export interface ConnectionView extends ProviderView {
+  readonly state: 'connected' | 'over' | 'none';
+  /** What the user is called there. */
+  readonly account?: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt?: number;
+  /** Whether new tokens come without the user. */
+  readonly isRenewed: boolean;
+  readonly connectedAt?: number;
+  readonly renewedAt?: number;
+  readonly usedAt?: number;
+}
+
+/** A client that was let in, and what it has. */
+export interface LoginView {
+  /** Names it in forms, in logs and for the administrator. */
+  readonly id: string;
+  readonly client: ClientView;
+  readonly since: number;
+  readonly until: number;
+  readonly usedAt?: number;
+  readonly connections: readonly ConnectionView[];
+}
+
+export interface ConnectionsModel {
+  /** What the first provider calls the user. */
+  readonly name: string | undefined;
+  readonly resource: string;
+  /** Those used last come first. */
+  readonly logins: readonly LoginView[];
+  /** What was done a moment ago. */
+  readonly notice: string | undefined;
+  /** Where further logins are. */
+  readonly newer: string | undefined;
+  readonly older: string | undefined;
+  /**
+   * Forms go to this path by POST, with `csrf` and `do`: `connect` and `disconnect` with `login` and `provider`, `end` with
+   * `login`, and `leave`.
+   */
+  readonly action: string;
+  readonly csrf: string;
+  readonly now: number;
+}
+
 export interface DoneModel {
   readonly title: string;
   readonly message: string;

@@ -76,6 +76,28 @@ ol.stops strong{font-weight:650}
 .way:hover{text-decoration:underline;text-underline-offset:.2em}
 .way.first:hover{background:var(--accentHover);border-color:var(--accentHover)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:3px}
+section.login h2{margin:0;font-size:1.1875rem}
+ul.connections{margin:.875rem 0 0;padding:0;list-style:none}
+ul.connections>li{padding:1rem 0;border-top:1px dashed var(--line)}
+ul.connections dl{gap:.25rem 1rem}
+ul.connections h3{margin:0 0 .375rem;font-size:1rem;line-height:1.4;font-weight:650}
+ul.connections h3 .quiet{font-weight:400}
+.connected .state{border-color:var(--accent);color:var(--accent)}
+.over .state{border-color:var(--cautionLine);background:var(--cautionGround);color:var(--caution)}
+.scope{display:inline-block;margin:0 .25rem .125rem 0;padding:0 .4375rem;border:1px solid var(--line);border-radius:.375rem;font-size:.8125rem}
+.notice{margin-top:1rem;padding:.75rem .875rem;border:1px solid var(--accent);border-inline-start-width:.25rem;border-radius:.5rem}
+.steps{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.5rem .625rem;margin-top:.75rem}
+.steps .way,.ends .way{flex:none;min-height:2.75rem;padding:.375rem 1rem;font-size:.9375rem}
+.steps details[open],.ends{flex:1 1 100%}
+.ends{padding-top:1rem;border-top:1px dashed var(--line)}
+.notice p{margin:0}
+summary.way{list-style:none;width:fit-content;border-color:var(--line);color:var(--text)}
+summary.way::-webkit-details-marker{display:none}
+details[open]>summary.way{border-style:dashed}
+details .caution{margin-top:.625rem}
+details .caution .way{margin-top:.625rem;border-color:var(--caution);color:var(--caution)}
+.turn{display:flex;justify-content:space-between;gap:1rem}
+.turn a{display:inline-flex;align-items:center;min-height:2.75rem;color:var(--accent)}
 footer{padding:1rem .25rem 0;color:var(--quiet);font-size:.875rem}
 footer p{margin:0}
 ${ARMED_BY_RESTING}

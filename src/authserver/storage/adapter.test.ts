@@ -17,6 +17,7 @@ function setup(options = {}) {
   const adapter = createAdapters({
     records,
     clients,
+    rotation: { defer: () => false },
     endGrant: (grantId) => records.removeGroup(grantGroup(records, grantId)),
     reused: (grantId) => reused.push(grantId),
   });

@@ -3,6 +3,7 @@ import { codeOf } from '../../base/index.ts';
 import type { ClientRows } from './clients.ts';
 import { grantGroup, KIND } from './kinds.ts';
 import type { Found, Records, RowGroup } from './records.ts';
+import type { Rotation } from './rotation.ts';
 
 /** For models that the library saves without a lifetime, of which we use none. */
 const SHORTEST = 1;
@@ -12,6 +13,7 @@ export interface AdapterParts {
   readonly clients: ClientRows;
   /** Ends a login, with everything that came of it. */
   readonly endGrant: (grantId: string) => Promise<void>;
+  readonly rotation: Pick<Rotation, 'defer'>;
   /** Something was used twice at the same time, and its grant has ended for it. */
   readonly reused: (grantId: string) => void;
 }
@@ -35,9 +37,9 @@ export function createAdapters({ records, clients, ...grants }: AdapterParts): (
   };
 }
 
-type GrantEnds = Pick<AdapterParts, 'endGrant' | 'reused'>;
+type GrantEnds = Pick<AdapterParts, 'endGrant' | 'reused' | 'rotation'>;
 
-function modelAdapter(records: Records, model: string, { endGrant, reused }: GrantEnds): Adapter {
+function modelAdapter(records: Records, model: string, { endGrant, reused, rotation }: GrantEnds): Adapter {
   const rows = records.rows<AdapterPayload>(model);
 
   async function mark(id: string, { value, version }: Found<AdapterPayload>): Promise<boolean> {
@@ -58,18 +60,24 @@ function modelAdapter(records: Records, model: string, { endGrant, reused }: Gra
     findByUserCode: async () => undefined,
     async consume(id) {
       const found = await rows.find(id);
-      if (found && !found.value.consumed && (await mark(id, found))) return;
-      // RFC 6749 §4.1.2 and RFC 9700 §2.2.2: two parties hold what only one may have, so neither keeps what came of it.
-      const grantId = found?.value.grantId;
-      if (grantId !== undefined) {
-        await endGrant(grantId);
-        reused(grantId);
-      }
-      throw new errors.InvalidGrant('it was consumed by somebody else at the same time');
+      const isUnused = found !== undefined && !found.value.consumed;
+      if (isUnused && model === KIND.refreshToken && rotation.defer(() => use(id, found))) return;
+      await use(id, found);
     },
     destroy: (id) => rows.remove(id),
     revokeByGrantId: endGrant,
   };
+
+  async function use(id: string, found: Found<AdapterPayload> | undefined): Promise<void> {
+    if (found && !found.value.consumed && (await mark(id, found))) return;
+    // RFC 6749 §4.1.2 and RFC 9700 §2.2.2: two parties hold what only one may have, so neither keeps what came of it.
+    const grantId = found?.value.grantId;
+    if (grantId !== undefined) {
+      await endGrant(grantId);
+      reused(grantId);
+    }
+    throw new errors.InvalidGrant('it was consumed by somebody else at the same time');
+  }
 }
 
 function groupsOf(records: Records, model: string, id: string, payload: AdapterPayload): readonly RowGroup[] {

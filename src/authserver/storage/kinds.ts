@@ -7,13 +7,18 @@ export const KIND = {
   client: 'client',
   /** A client that registered, and nothing more. */
   idleClient: 'idle-client',
+  /** What was taken over from the document about a client that somebody is logged in with. */
+  clientDocument: 'client-document',
   grant: 'Grant',
   interaction: 'Interaction',
+  refreshToken: 'RefreshToken',
   /** What a refresh was answered with, for the client that did not hear it. */
   refreshAnswer: 'refresh-answer',
   /** What the login pages know of a login that is under way. */
   loginFlow: 'login-flow',
   loginLeg: 'login-leg',
+  /** What users and administrators see of a login that stands. */
+  login: 'login',
 } as const;
 
 /** Everything that ends with a login: the grant, its codes and refresh tokens, and the tokens of the providers. */

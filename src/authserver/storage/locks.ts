@@ -7,6 +7,8 @@ export interface Locks {
    * holder that died or slept must not trust it beyond that: what is done under a lock still has to end in a `swap`.
    */
   lock(key: string, ttl: number): Promise<string | undefined>;
+  /** Keeps the lock for `ttl` seconds from now; says whether it was still held. */
+  extend(key: string, token: string, ttl: number): Promise<boolean>;
   /** Does nothing when the lock opened by itself, whoever holds it now. */
   unlock(key: string, token: string): Promise<void>;
 }
@@ -35,6 +37,12 @@ export function createMemoryLocks(now: () => number): Locks {
       const token = createLockToken();
       held.set(key, { token, until: now() + ttl * 1000 });
       return token;
+    },
+    async extend(key, token, ttl) {
+      const holder = held.get(key);
+      if (holder?.token !== token || holder.until <= now()) return false;
+      held.set(key, { token, until: now() + ttl * 1000 });
+      return true;
     },
     async unlock(key, token) {
       if (held.get(key)?.token === token) held.delete(key);

@@ -36,10 +36,13 @@ export interface Rows<T> {
   swap(version: Version, value: T, options: RowOptions): Promise<boolean>;
   /** Gives a row and removes it: of several takers one gets it. */
   take(id: string): Promise<T | undefined>;
-  remove(id: string): Promise<void>;
+  /** Removes a row, and what these groups know of it. */
+  remove(id: string, groups?: readonly RowGroup[]): Promise<void>;
+  /** The rows of this kind in a group, in no order. What is not there any more is left out. */
+  each(group: RowGroup): AsyncGenerator<T>;
 }
 
-/** Rows that end together. */
+/** Rows that end together, or are found together. */
 export interface RowGroup {
   /** The storage key of the group; the first is for writing. */
   readonly keys: readonly [string, ...string[]];
@@ -52,11 +55,15 @@ export interface RowGroup {
 export interface Records {
   rows<T>(kind: string): Rows<T>;
   group(kind: string, id: string): RowGroup;
+  /** How many rows the group knows, those included that are gone without its knowledge. */
+  sizeOf(group: RowGroup): Promise<number>;
   /** Removes every row of the group, of whatever kind. */
   removeGroup(group: RowGroup): Promise<void>;
 }
 
 const RECENT = 10_000;
+/** How many rows of a group are asked for at a time. */
+const AT_ONCE = 50;
 
 interface Place {
   readonly key: string;
@@ -147,14 +154,36 @@ export function createRecords(store: Store, secrets: ServerSecrets): Records {
         }
         return undefined;
       },
-      async remove(id) {
-        await store.remove([placeOf(kind, id), ...olderPlaces(kind, id)].map(({ key }) => key));
+      async remove(id, groups = []) {
+        const keys = [placeOf(kind, id), ...olderPlaces(kind, id)].map(({ key }) => key);
+        await store.remove(keys);
+        for (const group of groups.flatMap((one) => one.keys)) for (const key of keys) await store.leave(group, key);
+      },
+      async *each(group) {
+        const keys = (await membersOf(group)).filter((key) => key.startsWith(`${kind}:`));
+        for (let from = 0; from < keys.length; from += AT_ONCE) {
+          const some = keys.slice(from, from + AT_ONCE);
+          const texts = await Promise.all(some.map((key) => store.get(key)));
+          for (const [index, text] of texts.entries()) {
+            const place = text === undefined ? undefined : findKeys(keyIdOf(text));
+            const opened = place && open({ ...place, key: some[index] as string }, text as string);
+            if (opened) yield opened.value as T;
+          }
+        }
       },
     };
   }
 
+  async function membersOf(group: RowGroup): Promise<readonly string[]> {
+    return [...new Set((await Promise.all(group.keys.map((key) => store.members(key)))).flat())];
+  }
+
+  function findKeys(keyId: string): SecretKeys | undefined {
+    return [newest, ...older].find((candidate) => candidate.keyId === keyId);
+  }
+
   function ofKeyId(keyId: string): Omit<Place, 'key'> {
-    const keys = [newest, ...older].find((candidate) => candidate.keyId === keyId);
+    const keys = findKeys(keyId);
     if (!keys) throw new Error('a version belongs to the records that gave it out');
     return keys;
   }
@@ -165,6 +194,7 @@ export function createRecords(store: Store, secrets: ServerSecrets): Records {
       const [writing, ...reading] = [newest, ...older].map((keys) => keyUnder(keys, `${kind}-rows`, id));
       return { keys: [writing as string, ...reading] };
     },
+    sizeOf: async (group) => (await membersOf(group)).length,
     async removeGroup(group) {
       for (const key of group.keys) {
         const members = await store.members(key);

@@ -15,6 +15,11 @@ const ABOUT_US = [
   'unknown',
 ];
 
+/** Whether a provider refuses us, whoever the user is. */
+export function isAboutUs({ code, oauthCode }: UpstreamError): boolean {
+  return code === 'upstream.refused' && oauthCode !== undefined && ABOUT_US.includes(oauthCode);
+}
+
 /** Whether a refresh token is worth nothing any more. Where that is not certain it is kept: one bad day must not log everybody out. */
 export function isFinal(error: UpstreamError): boolean {
   if (error.code === 'upstream.moved') return true;

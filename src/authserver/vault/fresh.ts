@@ -14,6 +14,8 @@ export interface FreshTokens {
    * one comes back only when it is so young that it was not refused for its age.
    */
   accessToken(owner: TokenOwner, provider: string, refused: Secret | undefined): Secret | Promise<Secret>;
+  /** Something was taken out of the vault: whatever is asked for next is looked up there. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -21,8 +23,8 @@ export interface FreshParts {
   readonly vault: Vault;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly locks: Locks;
-  /** The name of a lock, which tells nothing about whose login it is. */
-  readonly lockName: (grantId: string, provider: string) => string;
+  /** The names of a lock, one for each secret, which tell nothing about whose login it is. */
+  readonly lockNames: (grantId: string, provider: string) => readonly string[];
   /** New tokens of a login that ended while they were on their way. */
   readonly orphaned: (provider: string, entry: VaultEntry) => void;
   readonly log: Log;
@@ -35,7 +37,7 @@ const TRUSTED = 30_000;
 /** The same, while a new one is on its way. */
 const TRUSTED_MEANWHILE = 1_000;
 const REMEMBERED = 20_000;
-/** A server that refuses a token this young does not refuse it for its age. */
+/** A server that refuses a token this young, or in the first half of its life, does not refuse it for its age. */
 const YOUNG = 30_000;
 
 interface Remembered {
@@ -48,9 +50,11 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
   const { vault, now } = parts;
   const saving = createSaving(parts);
   const renewal = createRenewal({ ...parts, saving });
-  const recent = createRecent<Remembered>(REMEMBERED);
-  /** When a token was last renewed here. */
-  const renewed = createRecent<number>(REMEMBERED);
+  let recent = createRecent<Remembered>(REMEMBERED);
+  /** Counts how often that was forgotten: what was looked up before says nothing afterwards. */
+  let forgotten = 0;
+  /** Until when a token that was renewed here counts as young. */
+  const youngUntil = createRecent<number>(REMEMBERED);
   const underway = new Map<string, Promise<Secret>>();
 
   function once(key: string, work: () => Promise<Secret>): Promise<Secret> {
@@ -61,34 +65,43 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
     return began;
   }
 
-  function remember({ key }: Place, { accessToken, renewAt, expiresAt }: VaultEntry, trusted = TRUSTED): Secret {
+  /** For what was looked up when so much had been forgotten as `since` says. */
+  function remember(since: number, { key }: Place, found: VaultEntry, trusted = TRUSTED): Secret {
+    const { accessToken, renewAt, expiresAt } = found;
     const end = trusted === TRUSTED ? (renewAt ?? expiresAt) : expiresAt;
-    recent.set(key, { token: accessToken, until: Math.min(now() + trusted, milliseconds(end)) });
+    const until = Math.min(now() + trusted, milliseconds(end));
+    if (forgotten === since) recent.set(key, { token: accessToken, until });
     return accessToken;
   }
 
   async function load(place: Place): Promise<Secret> {
-    const { entry } = await renewal.find(place);
+    const since = forgotten;
+    return await use(since, place, (await renewal.find(place)).entry);
+  }
+
+  async function use(since: number, place: Place, entry: VaultEntry): Promise<Secret> {
     if (milliseconds(entry.expiresAt) <= now()) return await renewNow(place, entry);
-    if (!entry.refreshToken || milliseconds(entry.renewAt) > now()) return remember(place, entry);
+    if (!entry.refreshToken || milliseconds(entry.renewAt) > now()) return remember(since, place, entry);
     // It is still good: whoever calls goes on with it, and the next one finds the new one. Failures are in the log.
     renew(place, entry, false).catch(() => {});
-    return remember(place, entry, TRUSTED_MEANWHILE);
+    return remember(since, place, entry, TRUSTED_MEANWHILE);
   }
 
   async function replace(place: Place, refused: Secret): Promise<Secret> {
+    const since = forgotten;
     const { entry } = await renewal.find(place);
-    if (entry.accessToken.reveal() !== refused.reveal()) return remember(place, entry);
-    if ((renewed.get(place.key) ?? Number.NEGATIVE_INFINITY) > now() - YOUNG) return entry.accessToken;
+    if (entry.accessToken.reveal() !== refused.reveal()) return await use(since, place, entry);
+    if ((youngUntil.get(place.key) ?? 0) > now()) return entry.accessToken;
     return await renewNow(place, entry);
   }
 
   const renewNow = (place: Place, stale: VaultEntry): Promise<Secret> => renew(place, stale, true);
 
   async function renew(place: Place, stale: VaultEntry, useless: boolean): Promise<Secret> {
+    const since = forgotten;
     const entry = await renewal.renew(place, stale, useless);
-    renewed.set(place.key, now());
-    return remember(place, entry);
+    youngUntil.set(place.key, now() + Math.min(YOUNG, (milliseconds(entry.expiresAt) - now()) / 2));
+    return remember(since, place, entry);
   }
 
   return {
@@ -99,6 +112,11 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
       const known = recent.get(place.key);
       if (known && known.until > now()) return known.token;
       return once(place.key, () => load(place));
+    },
+    forget() {
+      forgotten += 1;
+      recent = createRecent(REMEMBERED);
+      underway.clear(); // those who wait already get what they asked for, the next one asks anew
     },
     close: () => saving.close(),
   };

@@ -12,8 +12,8 @@ export interface RenewalParts {
   readonly saving: Saving;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly locks: Locks;
-  /** The name of a lock, which tells nothing about whose login it is. */
-  readonly lockName: (grantId: string, provider: string) => string;
+  /** The names of a lock, one for each secret, which tell nothing about whose login it is. */
+  readonly lockNames: (grantId: string, provider: string) => readonly string[];
   readonly log: Log;
 }
 
@@ -27,8 +27,10 @@ export interface Renewal {
   renew(place: Place, stale: VaultEntry, useless: boolean): Promise<VaultEntry>;
 }
 
-/** Longer than a provider may take for what it is asked until its answer is stored, in seconds. */
-const LOCKED = 40;
+/** A process that died in the middle keeps others away for this long, in seconds. */
+const LOCKED = 10;
+/** In milliseconds, as all that follow. Well within the time above, so that one that is at work keeps its lock. */
+const KEEP_LOCKED = 3_000;
 const WAIT_FOR_OTHERS = 20_000;
 const LOOK_AGAIN = 100;
 /** A provider that failed is left alone for so long. */
@@ -39,7 +41,7 @@ const REMEMBERED = 20_000;
  * Presents refresh tokens, each of them once among all processes: under a lock, after another look, and with what came back
  * stored before anything else is done with it.
  */
-export function createRenewal({ saving, upstreams, locks, lockName, log }: RenewalParts): Renewal {
+export function createRenewal({ saving, upstreams, locks, lockNames, log }: RenewalParts): Renewal {
   const underway = new Map<string, Promise<VaultEntry>>();
   const pausedUntil = createRecent<number>(REMEMBERED);
 
@@ -55,25 +57,45 @@ export function createRenewal({ saving, upstreams, locks, lockName, log }: Renew
     const upstream = upstreams.get(provider);
     if (!upstream || !stale.refreshToken) throw loginNeeded(provider);
     if ((pausedUntil.get(place.key) ?? 0) > performance.now()) throw unavailable(provider, undefined);
-    const name = lockName(grantId, provider);
+    const names = lockNames(grantId, provider);
     const deadline = performance.now() + WAIT_FOR_OTHERS;
     for (;;) {
-      const held = await locks.lock(name, LOCKED);
-      const unlock = (): void => {
-        // One that cannot be opened now opens by itself.
-        if (held !== undefined) locks.unlock(name, held).catch(() => {});
-      };
+      const unlock = await lock(names);
       try {
         const found = await find(place);
         if (isOther(found.entry, stale)) return found.entry; // somebody else did it meanwhile
-        if (held !== undefined) return await present(place, upstream, found, useless, unlock);
+        if (unlock) return await present(place, upstream, found, useless, unlock);
       } finally {
         // What waits to be stored keeps others away from a refresh token that is used up.
-        if (!saving.isWaiting(place)) unlock();
+        if (!saving.isWaiting(place)) unlock?.();
       }
       if (performance.now() > deadline) throw unavailable(provider, undefined);
       await sleep(LOOK_AGAIN);
     }
+  }
+
+  /** Under all names: while secrets are replaced, processes have only one of them in common. Gives what opens it again. */
+  async function lock(names: readonly string[]): Promise<(() => void) | undefined> {
+    const held: [name: string, token: string][] = [];
+    // A lock that nobody can open opens by itself.
+    const unlock = (): void => {
+      for (const [name, token] of held) locks.unlock(name, token).catch(() => {});
+    };
+    for (const name of names) {
+      const token = await locks.lock(name, LOCKED);
+      if (token === undefined) {
+        unlock();
+        return undefined;
+      }
+      held.push([name, token]);
+    }
+    const timer = setInterval(() => {
+      for (const [name, token] of held) locks.extend(name, token, LOCKED).catch(() => {}); // the next time, then
+    }, KEEP_LOCKED).unref();
+    return () => {
+      clearInterval(timer);
+      unlock();
+    };
   }
 
   async function present(
@@ -116,11 +138,16 @@ export function createRenewal({ saving, upstreams, locks, lockName, log }: Renew
     const rotated = { ...entry, refreshToken: tokens.refreshToken ?? refreshToken };
     const { expiresAt: _old, renewAt: _older, ...kept } = rotated;
     const next: VaultEntry = { ...kept, ...tokens, refreshToken: rotated.refreshToken };
-    if (!check) return await saving.save(place, found, next, unlock);
+    const save = async (before: FoundEntry, after: VaultEntry): Promise<VaultEntry> => {
+      const saved = await saving.save(place, before, after, unlock);
+      if (!saved) throw loginNeeded(place.provider); // the login has ended meanwhile
+      return saved;
+    };
+    if (!check) return await save(found, next);
     // The refresh token is safe before the ID token is looked at. Nobody can use the new access token yet.
-    await saving.save(place, found, rotated, unlock);
+    await save(found, rotated);
     const idToken = await check();
-    return await saving.save(place, await find(place), { ...next, idToken }, unlock);
+    return await save(await find(place), { ...next, idToken });
   }
 
   return {

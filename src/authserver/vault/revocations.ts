@@ -15,12 +15,21 @@ export interface Revocations {
   close(): Promise<void>;
 }
 
-/** More are not begun: whoever ends logins in masses must not make us a nuisance for a provider. */
-const MOST_UNDERWAY = 100;
+/** Whoever ends logins in masses must not make us a nuisance for a provider: so many are told at a time, the others wait. */
+const AT_ONCE = 5;
+const MOST_WAITING = 10_000;
 const CLOSE_WITHIN = 3_000;
 
+interface Queue {
+  readonly waiting: VaultEntry[];
+  readonly working: Set<Promise<void>>;
+}
+
 export function createRevocations({ upstreams, log }: RevocationParts): Revocations {
-  const underway = new Set<Promise<void>>();
+  /** Each provider has its own: one that does not answer holds up nobody else. */
+  const queues = new Map<string, Queue>(
+    [...upstreams.keys()].map((name) => [name, { waiting: [], working: new Set() }]),
+  );
 
   /** The refresh token first: with it the provider ends what came of it, access tokens in most cases included. */
   async function tell(provider: string, { refreshToken, accessToken, source }: VaultEntry): Promise<void> {
@@ -35,17 +44,29 @@ export function createRevocations({ upstreams, log }: RevocationParts): Revocati
     }
   }
 
+  async function work(provider: string, { waiting }: Queue): Promise<void> {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await tell(provider, next);
+  }
+
   return {
     revoke(provider, entry) {
-      if (underway.size >= MOST_UNDERWAY) {
-        log.warn('upstream.revocation_failed', { provider, error: 'too many are under way' });
+      const queue = queues.get(provider);
+      if (!queue) return;
+      const { waiting, working } = queue;
+      if (waiting.length >= MOST_WAITING) {
+        log.warn('upstream.revocation_failed', { provider, error: 'too many are waiting' });
         return;
       }
-      const told = tell(provider, entry).finally(() => underway.delete(told));
-      underway.add(told);
+      waiting.push(entry);
+      if (working.size >= AT_ONCE) return;
+      const worker = work(provider, queue).finally(() => working.delete(worker));
+      working.add(worker);
     },
     async close() {
-      await Promise.race([Promise.all(underway), sleep(CLOSE_WITHIN, undefined, { ref: false })]);
+      const working = [...queues.values()].flatMap((queue) => [...queue.working]);
+      await Promise.race([Promise.all(working), sleep(CLOSE_WITHIN, undefined, { ref: false })]);
+      const lost = [...queues.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+      if (lost > 0) log.warn('upstream.revocation_failed', { error: 'there was no time left', tokens: lost });
     },
   };
 }

@@ -14,10 +14,10 @@ export interface Saving {
   /** What was found, or newer tokens that could not be stored yet. */
   newest(place: Place): Promise<FoundEntry | undefined>;
   /**
-   * Puts an entry in place of the one that was found, and gives what is there now: somebody may have logged in anew meanwhile.
-   * When the store stays away the entry counts all the same, and `stored` runs once it is there.
+   * Puts an entry in place of the one that was found, and gives what is there now: somebody may have logged in anew meanwhile, or
+   * the login has ended. When the store stays away the entry counts all the same, and `stored` runs when it is stored later.
    */
-  save(place: Place, found: FoundEntry, next: VaultEntry, stored: () => void): Promise<VaultEntry>;
+  save(place: Place, found: FoundEntry, next: VaultEntry, stored: () => void): Promise<VaultEntry | undefined>;
   /** Whether an entry waits to be stored. */
   isWaiting(place: Place): boolean;
   /** Tries once more to store what waits, for a few seconds. */
@@ -41,24 +41,21 @@ export function createSaving({ log, orphaned }: SavingParts): Saving {
   let timer: NodeJS.Timeout | undefined;
 
   /** Throws when the store does not answer. */
-  async function put({ place, found, next, stored }: Waiting): Promise<VaultEntry> {
+  async function put({ place, found, next }: Omit<Waiting, 'stored'>): Promise<VaultEntry | undefined> {
     const { rows, owner, provider } = place;
-    if (await rows.replace(owner, found, next)) {
-      stored();
-      return next;
-    }
+    if (await rows.replace(owner, found, next)) return next;
     const other = await rows.find(provider, owner);
-    stored();
     // A new login is newer than what a refresh of the old one brought.
     if (other) return other.entry;
     orphaned(provider, next);
-    return next;
+    return undefined;
   }
 
   async function flush(): Promise<void> {
     for (const [key, one] of [...waiting]) {
       try {
         await put(one);
+        one.stored();
         if (waiting.get(key) === one) waiting.delete(key);
         log.info('a new upstream token is stored', { provider: one.place.provider });
       } catch {
@@ -107,8 +104,10 @@ export function createSaving({ log, orphaned }: SavingParts): Saving {
       const until = performance.now() + CLOSE_WITHIN;
       for (await flush(); waiting.size > 0 && performance.now() < until; await flush()) await sleep(TRY_AGAIN);
       clearTimeout(timer);
-      if (waiting.size > 0)
-        log.error('new upstream tokens were lost, their users have to log in', { logins: waiting.size });
+      if (waiting.size === 0) return;
+      log.error('new upstream tokens were lost, their users have to log in', { logins: waiting.size });
+      for (const { stored } of waiting.values()) stored();
+      waiting.clear();
     },
   };
 }

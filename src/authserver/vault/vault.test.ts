@@ -31,7 +31,7 @@ describe('the vault', () => {
     await entries.deposit('corp', ENTRY, 60);
     await entries.settle(['corp'], OWNER, 600);
     const found = await entries.find('corp', OWNER);
-    expect(found?.entry).toEqual(ENTRY);
+    expect(found?.entry).toEqual({ ...ENTRY, connectedAt: 0 });
     expect(found?.entry.accessToken.reveal()).toBe('the access token');
     expect(found?.entry.refreshToken?.reveal()).toBe('the refresh token');
     expect(found?.entry.idToken?.reveal()).toBe('the id token');
@@ -54,6 +54,35 @@ describe('the vault', () => {
     await vault.of('grant').deposit('corp', ENTRY, 60);
     await vault.of('grant').settle(['corp'], OWNER, 600);
     expect(await vault.of(grant).find(provider, owner)).toBeUndefined();
+  });
+
+  it('lets an entry be taken out by its owner, once, and leaves the others', async () => {
+    const { vault } = start();
+    const entries = vault.of('grant');
+    for (const provider of ['corp', 'hub']) await entries.deposit(provider, ENTRY, 60);
+    await entries.settle(['corp', 'hub'], OWNER, 600);
+    expect(await entries.release('corp', { ...OWNER, userId: 'other' })).toBeUndefined();
+    expect((await entries.release('corp', OWNER))?.refreshToken?.reveal()).toBe('the refresh token');
+    expect(await entries.release('corp', OWNER)).toBeUndefined();
+    expect(await entries.find('corp', OWNER)).toBeUndefined();
+    expect(await entries.find('hub', OWNER)).toBeDefined();
+  });
+
+  it('remembers when it was connected, and when another access token came', async () => {
+    const { vault, wait } = start();
+    const entries = vault.of('grant');
+    const change = async (entry: Partial<VaultEntry>): Promise<void> => {
+      const found = await entries.find('corp', OWNER);
+      if (found) await entries.replace(OWNER, found, { ...found.entry, ...entry });
+    };
+    await entries.deposit('corp', ENTRY, 60);
+    await entries.settle(['corp'], OWNER, 600);
+    wait(10);
+    await change({ refreshToken: new Secret('another') });
+    expect((await entries.find('corp', OWNER))?.entry).toMatchObject({ connectedAt: 0 });
+    expect((await entries.find('corp', OWNER))?.entry.renewedAt).toBeUndefined();
+    await change({ accessToken: new Secret('another') });
+    expect((await entries.find('corp', OWNER))?.entry).toMatchObject({ connectedAt: 0, renewedAt: 10 });
   });
 
   it('keeps a token until the grant ends once the login is complete, and only for a while before', async () => {

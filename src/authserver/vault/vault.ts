@@ -13,6 +13,12 @@ export interface Owner {
 export interface VaultEntry extends UpstreamTokens {
   /** Who the user is at the provider. */
   readonly subject: string;
+  /** What he is called there, for himself to read. */
+  readonly account?: string;
+  /** Seconds since 1970. */
+  readonly connectedAt?: number;
+  /** When a refresh last brought another access token. */
+  readonly renewedAt?: number;
 }
 
 export interface FoundEntry {
@@ -33,6 +39,8 @@ export interface GrantVault {
   find(provider: string, owner: Owner): Promise<FoundEntry | undefined>;
   /** Replaces an entry that was found, unless somebody else did so meanwhile; says whether it did. */
   replace(owner: Owner, found: FoundEntry, entry: VaultEntry): Promise<boolean>;
+  /** Takes one entry out, for whoever tells the provider so. */
+  release(provider: string, owner: Owner): Promise<VaultEntry | undefined>;
   /** What these providers gave, for whoever ends the grant and tells them so. */
   surrender(providers: readonly string[]): Promise<ReadonlyMap<string, VaultEntry>>;
   /** Ends the grant: everything that came of it goes, not only what is in here. */
@@ -46,6 +54,9 @@ export interface Vault {
 
 interface Row {
   readonly subject: string;
+  readonly account?: string;
+  readonly connectedAt?: number;
+  readonly renewedAt?: number;
   readonly clientId?: string;
   readonly userId?: string;
   readonly accessToken: string;
@@ -68,7 +79,7 @@ export function createVault(records: Records, now: () => number = Date.now): Vau
       const options = (ttl: number) => ({ ttl, groups: [grantGroup(records, grantId)] });
       return {
         async deposit(provider, entry, ttl) {
-          await rows.put(idOf(provider), rowOf(entry), options(ttl));
+          await rows.put(idOf(provider), { ...rowOf(entry), connectedAt: seconds() }, options(ttl));
         },
         async settle(providers, owner, ttl) {
           for (const provider of providers) {
@@ -91,9 +102,18 @@ export function createVault(records: Records, now: () => number = Date.now): Vau
           if (!found || !isOwnedBy(found.value, owner)) return undefined;
           return { entry: entryOf(found.value), version: found.version, until: found.value.until ?? 0 };
         },
-        replace(owner, { version, until }, entry) {
+        replace(owner, { version, until, entry: before }, entry) {
           const ttl = Math.max(1, until - seconds());
-          return rows.swap(version, { ...rowOf(entry), ...owner, until }, options(ttl));
+          const isSame = entry.accessToken.reveal() === before.accessToken.reveal();
+          const renewed = isSame ? {} : { renewedAt: seconds() };
+          // It is in its group already, and lives no longer than it did: one write is all that lies between us and a safe token.
+          return rows.swap(version, { ...rowOf(entry), ...renewed, ...owner, until }, { ttl });
+        },
+        async release(provider, owner) {
+          const found = await rows.get(idOf(provider));
+          if (!found || !isOwnedBy(found, owner)) return undefined;
+          const row = await rows.take(idOf(provider));
+          return row && entryOf(row);
         },
         async surrender(providers) {
           const found = new Map<string, VaultEntry>();
@@ -116,6 +136,7 @@ function isOwnedBy(row: Row, { clientId, userId }: Owner): boolean {
 function rowOf(entry: VaultEntry): Row {
   const { accessToken, refreshToken, idToken, expiresAt, renewAt, subject, scopes, source } = entry;
   return {
+    ...aboutOf(entry),
     subject,
     scopes,
     source,
@@ -130,6 +151,7 @@ function rowOf(entry: VaultEntry): Row {
 function entryOf(row: Row): VaultEntry {
   const { accessToken, refreshToken, idToken, expiresAt, renewAt, subject, scopes, source } = row;
   return {
+    ...aboutOf(row),
     subject,
     scopes,
     source,
@@ -138,5 +160,14 @@ function entryOf(row: Row): VaultEntry {
     ...(idToken === undefined ? {} : { idToken: new Secret(idToken) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(renewAt === undefined ? {} : { renewAt }),
+  };
+}
+
+/** What only people look at. */
+function aboutOf({ account, connectedAt, renewedAt }: VaultEntry | Row) {
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(connectedAt === undefined ? {} : { connectedAt }),
+    ...(renewedAt === undefined ? {} : { renewedAt }),
   };
 }

@@ -9,6 +9,8 @@ export interface HttpClientOptions {
   readonly range: AddressRange;
   /** PEM certificates to trust besides the system's. */
   readonly ca?: string;
+  /** A socket file of ours that every request goes through, whatever its URL says. */
+  readonly socket?: string;
   readonly connectTimeout?: number;
   /** Answers larger than this are refused, in bytes. */
   readonly maxAnswer?: number;
@@ -40,10 +42,11 @@ export interface HttpClient {
 const MAX_ANSWER = 64 * 1024 * 1024;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { range, ca, connectTimeout = 10_000, maxAnswer = MAX_ANSWER } = options;
+  const { range, ca, socket, connectTimeout = 10_000, maxAnswer = MAX_ANSWER } = options;
   const agent = new Agent({
     connect: {
       lookup: guardedLookup(range),
+      ...(socket === undefined ? {} : { socketPath: socket }),
       timeout: connectTimeout,
       ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
     },

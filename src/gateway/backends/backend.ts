@@ -105,7 +105,9 @@ export function createBackend(
         if (closing.signal.aborted) return;
         failures += 1;
         const error = toSallyError(thrown);
-        log[failures === 1 ? 'error' : 'debug']('backend does not connect', { backend: name, error, hint: error.hint });
+        // That somebody has not logged in is no trouble of the server's, nor of whoever runs us.
+        const isTrouble = failures === 1 && error.code !== 'outgoing.login_needed';
+        log[isTrouble ? 'error' : 'debug']('backend does not connect', { backend: name, error, hint: error.hint });
         home = undefined;
         waiting.reject(error);
         startOver();
@@ -259,6 +261,11 @@ export function createBackend(
     state: () =>
       breaker.open && state.kind === 'ready' ? { kind: 'down', error: tripped(name), since: Date.now() } : state,
     settled: () => settled.promise,
+    async lookAgain() {
+      if (state.kind !== 'down' || !isOfCredential(state.error)) return;
+      retryNow.abort();
+      await waiting.promise.catch(() => {}); // still missing, as the state says
+    },
 
     async request(call, method, params, limit) {
       if (!breaker.admits()) throw tripped(name);

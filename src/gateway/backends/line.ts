@@ -6,7 +6,7 @@ import { createHttpTransport } from './http.ts';
 import { createSseTransport } from './http-sse.ts';
 import { createStdioTransport, type ProcessListener } from './stdio.ts';
 import type { HeaderParamsOf, Transport } from './talk.ts';
-import { untilListening } from './until-listening.ts';
+import { type Place, untilListening } from './until-listening.ts';
 
 /** Starts the process that a plan names. */
 export type StartWorkload = (workload: WorkloadKey, listener: ProcessListener) => { close(): Promise<void> };
@@ -30,8 +30,14 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
     const start = (listener: ProcessListener) => startWorkload(workload, listener);
     return { transport: () => createStdioTransport({ name, pin, shared, start }), close: async () => {} };
   }
-  const http = createHttpClient({ range: target.addresses, ...(target.ca === undefined ? {} : { ca: target.ca }) });
-  const process = target.workload === undefined ? undefined : followProcess(target.url, name, target.workload, parts);
+  const { addresses: range, ca, socket, url } = target;
+  const http = createHttpClient({
+    range,
+    ...(ca === undefined ? {} : { ca }),
+    ...(socket === undefined ? {} : { socket }),
+  });
+  const place: Place = socket === undefined ? new URL(url) : { socket };
+  const process = target.workload === undefined ? undefined : followProcess(place, name, target.workload, parts);
   return {
     transport(headerParamsOf) {
       const transport =
@@ -48,7 +54,7 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
 }
 
 /** A server of ours that speaks HTTP: the process lives as long as the line, and a conversation ends with the process. */
-function followProcess(url: string, name: string, workload: WorkloadKey, { startWorkload, log }: LineParts) {
+function followProcess(place: Place, name: string, workload: WorkloadKey, { startWorkload, log }: LineParts) {
   let failure: SallyError | undefined;
   let stopped = Promise.withResolvers<SallyError>();
   let mask = (text: string, length?: number): string => text.slice(0, length);
@@ -69,7 +75,7 @@ function followProcess(url: string, name: string, workload: WorkloadKey, { start
       shared: transport.shared,
       async open(opening, signal) {
         const { promise: gone } = stopped;
-        await untilListening(new URL(url), signal, () => failure);
+        await untilListening(place, signal, () => failure);
         const talk = await transport.open(opening, signal);
         return { ...talk, ended: Promise.race([talk.ended, gone]) };
       },

@@ -4,23 +4,26 @@ import type { SallyError } from '../../base/index.ts';
 
 const PAUSE = 50;
 
-/** Waits until something accepts connections at the URL's port, or the process that should do so has failed. */
+/** A port, or a socket file. */
+export type Place = Pick<URL, 'hostname' | 'port'> | { readonly socket: string };
+
+/** Waits until something accepts connections there, or the process that should do so has failed. */
 export async function untilListening(
-  url: URL,
+  place: Place,
   signal: AbortSignal,
   failed: () => SallyError | undefined,
 ): Promise<void> {
   for (;;) {
     const failure = failed();
     if (failure) throw failure;
-    if (await accepts(url)) return;
+    if (await accepts(place)) return;
     await sleep(PAUSE, undefined, { signal });
   }
 }
 
-function accepts({ hostname, port }: URL): Promise<boolean> {
+function accepts(place: Place): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
+    const socket = 'socket' in place ? connect(place.socket) : connect(Number(place.port), place.hostname);
     socket.once('connect', () => resolve(true));
     socket.once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());

@@ -5,6 +5,7 @@
 export { postBatch } from './batch.ts';
 export { isModern } from './envelope.ts';
 export type { Greeting, Hub, HubEvents, Hubs } from './hub.ts';
+export { type KeptSessions, keepSessions, type SessionRow, type SessionRows } from './kept-sessions.ts';
 export { type Answering, createLegacy, type Incoming, type Legacy } from './legacy.ts';
 export { createModern } from './modern.ts';
 export { createOldSse, type OldClients } from './old-sse.ts';

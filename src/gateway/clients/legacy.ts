@@ -16,11 +16,11 @@ import {
 } from '../../mcp/index.ts';
 import { type Answer, type Client, type Identity, ownerOf, principalOf } from '../call.ts';
 import type { Hubs } from './hub.ts';
+import type { KeptSessions, SessionRow } from './kept-sessions.ts';
 import { LegacyChannel } from './legacy-channel.ts';
 import { LiveCall } from './live-call.ts';
 import { failure, needsStatus, writeAnswer, writeEvent } from './reply.ts';
 import type { Session } from './session.ts';
-import type { Sessions } from './sessions.ts';
 import type { Sink } from './stream.ts';
 
 /** The answer to an HTTP request, as the listener makes it. */
@@ -38,14 +38,14 @@ export interface Incoming {
 
 export interface ClientParts {
   readonly hubs: Hubs;
-  readonly sessions: Sessions;
+  readonly sessions: KeptSessions;
 }
 
 /** Clients of the stateful revisions: `initialize`, a session, streams that can be resumed, requests in both directions. */
 export interface Legacy {
   post(incoming: Incoming, message: RpcMessage, raw: RawParams | undefined): Promise<void>;
-  get(incoming: Incoming): void;
-  delete(incoming: Incoming): void;
+  get(incoming: Incoming): Promise<void>;
+  delete(incoming: Incoming): Promise<void>;
 }
 
 export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
@@ -53,7 +53,8 @@ export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
     async post(incoming, message, raw) {
       checkRevision(incoming.headers);
       if (isRequest(message) && message.method === 'initialize') return await initialize(incoming, message);
-      const session = sessionOf(incoming);
+      const found = sessionOf(incoming);
+      const session = found instanceof Promise ? await found : found;
       if (!isRequest(message)) {
         if (isResponse(message)) session?.answer(message);
         else notice(incoming.identity, session, message.method, message.params ?? {});
@@ -63,33 +64,51 @@ export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
       return await withoutSession(incoming, message, raw);
     },
 
-    get(incoming) {
-      const session = sessionOf(incoming);
+    async get(incoming) {
+      const session = await sessionOf(incoming);
       if (!session) throw new SallyError('call.session_required', 'a stream belongs to a session');
       const lastEventId = incoming.headers['last-event-id'];
       session.attach(incoming.outlet, typeof lastEventId === 'string' ? lastEventId : undefined);
     },
 
-    delete(incoming) {
-      const session = sessionOf(incoming);
+    async delete(incoming) {
+      const session = await sessionOf(incoming);
       if (!session) throw new SallyError('call.session_required', 'name the session that ends');
-      sessions.end(session);
+      await sessions.end(session);
       incoming.outlet.empty(204);
     },
   };
 
-  function sessionOf({ headers, identity }: Incoming): Session | undefined {
+  function sessionOf({ headers, identity }: Incoming): Session | undefined | Promise<Session> {
     const id = headers['mcp-session-id'];
     if (typeof id !== 'string') return undefined;
-    const session = sessions.find(id, principalOf(identity));
-    session.owner = ownerOf(identity); // after a new login the same session goes on, with what that login may use
+    const owner = ownerOf(identity);
+    let row: SessionRow | undefined;
+    const found = sessions.find(id, principalOf(identity), owner, (adopted) => {
+      row = adopted;
+    });
+    if (found instanceof Promise) return found.then((session) => resume(session, row, identity));
+    found.owner = owner; // after a new login the same session goes on, with what that login may use
+    return found;
+  }
+
+  /** What the client subscribed to at another process is watched from here now. */
+  function resume(session: Session, row: SessionRow | undefined, identity: Identity): Session {
+    session.owner = ownerOf(identity);
+    for (const uri of row?.subscriptions ?? []) {
+      session.subscriptions.add(uri);
+      hubs
+        .of(identity)
+        .subscribe(uri)
+        .catch(() => session.subscriptions.delete(uri));
+    }
     return session;
   }
 
   async function initialize({ identity, outlet }: Incoming, { id, params = {} }: RpcRequest): Promise<void> {
     const revision = agreeOnRevision(params.protocolVersion);
     const greeting = await hubs.of(identity).greeting();
-    const session = sessions.open({
+    const session = await sessions.open({
       principal: principalOf(identity),
       owner: ownerOf(identity),
       revision,
@@ -149,6 +168,7 @@ export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
       case 'logging/setLevel':
         if (!isLoggingLevel(level)) throw new SallyError('call.invalid_params', 'the level is not one of MCP');
         session.logLevel = level;
+        await sessions.changed(session);
         return await hub.answer(call);
       case 'resources/subscribe':
         if (typeof uri !== 'string') throw new SallyError('call.invalid_params', 'a URI is needed');
@@ -156,9 +176,12 @@ export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
           throw new SallyError('call.too_many', 'too many subscriptions in one session');
         if (!session.subscriptions.has(uri)) await hub.subscribe(uri);
         session.subscriptions.add(uri);
+        await sessions.changed(session);
         return EMPTY;
       case 'resources/unsubscribe':
-        if (typeof uri === 'string' && session.subscriptions.delete(uri)) hub.unsubscribe(uri);
+        if (typeof uri !== 'string' || !session.subscriptions.delete(uri)) return EMPTY;
+        hub.unsubscribe(uri);
+        await sessions.changed(session);
         return EMPTY;
       default:
         return await hub.answer(call);

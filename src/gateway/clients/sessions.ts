@@ -12,6 +12,9 @@ export const DEFAULT_SESSION_LIMITS: SessionLimits = { idle: 30 * 60_000, total:
 
 export interface Sessions {
   open(fields: Omit<SessionFields, 'id'>): Session;
+  /** Takes over a session that another process has opened. */
+  adopt(fields: SessionFields): Session;
+  has(id: string, principal: string): boolean;
   /** The session of that id, if it is this principal's. Somebody else's looks like one that does not exist, and goes on undisturbed. */
   find(id: string, principal: string): Session;
   end(session: Session): void;
@@ -64,16 +67,22 @@ export function createSessions({ limits = DEFAULT_SESSION_LIMITS, now, ended }: 
     throw new SallyError('call.too_many', `${limits.total} sessions are in use`);
   }
 
+  function adopt(fields: SessionFields): Session {
+    makeRoom();
+    const session = new Session(fields);
+    session.lastUsed = now();
+    sessions.set(session.id, session);
+    return session;
+  }
+
   return {
     open(fields) {
       refuseTalkative(fields);
-      makeRoom();
       // 144 bits, and visible ASCII as the transport asks.
-      const session = new Session({ ...fields, id: randomBytes(18).toString('base64url') });
-      session.lastUsed = now();
-      sessions.set(session.id, session);
-      return session;
+      return adopt({ ...fields, id: randomBytes(18).toString('base64url') });
     },
+    adopt,
+    has: (id, principal) => sessions.get(id)?.principal === principal,
     find(id, principal) {
       const session = sessions.get(id);
       if (!session || session.principal !== principal)

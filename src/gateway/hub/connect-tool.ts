@@ -1,5 +1,6 @@
 import type { AggregationPlan } from '../../plan/index.ts';
 import { type Answer, type Backend, type Item, read } from '../call.ts';
+import { beginning, prefixed, presentable } from './naming.ts';
 
 type Many = Extract<AggregationPlan, { kind: 'many' }>;
 
@@ -12,6 +13,8 @@ const PREFIX = 'connect_';
 export interface ConnectTools {
   /** Those that are of use now. */
   listed(): readonly Item[];
+  /** A server of which nothing is known yet for this user, and that may have a tool of this name. */
+  ownerOf(tool: string): Backend | undefined;
   /** The backend that such a tool connects: also when it is connected by now, for the client that was sent away to do it. */
   backendOf(tool: string): Backend | undefined;
 }
@@ -24,8 +27,8 @@ export function createConnectTools(
   const candidates = backends.filter(({ name }) => personal.has(name) && mayOffer(plan, name));
   return {
     listed: () => candidates.filter(needsLogin).map(toolFor),
-    backendOf: (tool) =>
-      tool.startsWith(PREFIX) ? candidates.find(({ name }) => tool === `${PREFIX}${name}`) : undefined,
+    ownerOf: (tool) => candidates.find((backend) => !backend.listing() && mayOwn(plan, backend, tool)),
+    backendOf: (tool) => (tool.startsWith(PREFIX) ? candidates.find(({ name }) => tool === nameFor(name)) : undefined),
   };
 }
 
@@ -37,9 +40,15 @@ export function connected({ name }: Backend, answer: Answer): Answer {
   return { result: { content: [{ type: 'text', text }] } };
 }
 
-function needsLogin(backend: Backend): boolean {
+/** Nothing is known of it because the user has no login for it. */
+export function needsLogin(backend: Backend): boolean {
   const state = backend.state();
   return !backend.listing() && state.kind === 'down' && state.error.code === 'outgoing.login_needed';
+}
+
+/** Where names carry the name of their server, only that one comes into question. */
+function mayOwn({ conflicts }: Many, { name }: Backend, tool: string): boolean {
+  return conflicts.kind !== 'prefix' || tool.startsWith(beginning(prefixed(conflicts.format, name, '')));
 }
 
 /** A server whose tools are hidden stays hidden. */
@@ -48,9 +57,13 @@ function mayOffer({ tools, offerNone, offerOthers }: Many, backend: string): boo
   return !offerNone && (rules ? !rules.excludeAll : offerOthers);
 }
 
+function nameFor(backend: string): string {
+  return presentable(`${PREFIX}${backend}`);
+}
+
 function toolFor({ name }: Backend): Item {
   return {
-    name: `${PREFIX}${name}`,
+    name: nameFor(name),
     description: `Connects the user's account for ${name}. Call it when the user wants something that ${name} can do: its tools appear once the account is connected.`,
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     annotations: { title: `Connect ${name}`, readOnlyHint: true, openWorldHint: true },

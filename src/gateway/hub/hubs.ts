@@ -17,6 +17,8 @@ export interface Hubs {
   /** What callers of this owner have right now, if they have anything. */
   known(owner: string): Hub | undefined;
   watch(events: HubsEvents): () => void;
+  /** A login has ended: what was opened with its credentials is closed. */
+  forget(grant: string): void;
   /** Nobody new comes: those who only listen are sent away. */
   retire(): void;
   close(): void;
@@ -47,6 +49,7 @@ function createCommonHub(plan: HubPlan, sources: readonly BackendSource[], parts
         updated: (uri, params) => events.updated(uri, params, undefined),
         heard: events.heard,
       }),
+    forget() {}, // nothing in it belongs to a login
     retire: () => hub.retire(),
     close() {
       hub.close();
@@ -61,6 +64,7 @@ const MAX_OWNERS = 10_000;
 
 interface Entry {
   readonly hub: Hub;
+  readonly grant: string | undefined;
   lastUsed: number;
   seen(identity: Identity): void;
   close(): void;
@@ -107,6 +111,7 @@ function createPersonalHubs(plan: HubPlan, sources: readonly BackendSource[], pa
     });
     return {
       hub,
+      grant: identity.kind === 'user' ? identity.grant : undefined,
       lastUsed: 0,
       seen(latest) {
         for (const lease of leases) lease.seen(latest);
@@ -138,6 +143,9 @@ function createPersonalHubs(plan: HubPlan, sources: readonly BackendSource[], pa
     watch(events) {
       watchers.add(events);
       return () => watchers.delete(events);
+    },
+    forget(grant) {
+      for (const [owner, entry] of [...entries]) if (entry.grant === grant) drop(owner, entry);
     },
     retire() {
       for (const { hub } of entries.values()) hub.retire();

@@ -2,13 +2,13 @@ import { type Log, SallyError } from '../../base/index.ts';
 import { isObject, type Params } from '../../mcp/index.ts';
 import type { AggregationPlan } from '../../plan/index.ts';
 import type { Answer, Backend, Call, Item, ListKind } from '../call.ts';
-import { connected, createConnectTools } from './connect-tool.ts';
+import { connected, createConnectTools, needsLogin } from './connect-tool.ts';
 import type { Forward } from './forward.ts';
 import { greetingOfAll } from './greeting.ts';
 import { type Members, unknownResource } from './hub.ts';
 import { pageOf } from './page.ts';
 import { checkParamHeaders } from './param-headers.ts';
-import { mergeListings, type View } from './view.ts';
+import { mergeListings, type Route, type View } from './view.ts';
 
 type Many = Extract<AggregationPlan, { kind: 'many' }>;
 
@@ -46,7 +46,7 @@ export function createMany(
   const connectTools = createConnectTools(backends, parts.personal, plan);
   let view: View | undefined;
   // Counted from the start: a server that hangs delays the first lists once, and nobody's after that.
-  const enough = new Promise<void>((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
+  const enough = delay();
 
   function current(): View {
     if (view) return view;
@@ -106,9 +106,10 @@ export function createMany(
           if (typeof params.name !== 'string')
             throw new SallyError('call.invalid_params', 'tools/call needs the name of a tool');
           const { name } = params;
-          const route = await found(({ tools }) => tools.get(name));
-          const toConnect = route ? undefined : connectTools.backendOf(name);
-          if (toConnect) return connected(toConnect, await forward(toConnect, call, 'tools/list', {}));
+          const toConnect = connectTools.backendOf(name);
+          const listed = await found(({ tools }) => tools.get(name));
+          if (!listed && toConnect) return connected(toConnect, await forward(toConnect, call, 'tools/list', {}));
+          const route = listed ?? (await onceListed(call, name));
           if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${name}`);
           checkParamHeaders(call, route.headerParams);
           return await forward(route.backend, call, method, renamed(params, route.name));
@@ -135,6 +136,14 @@ export function createMany(
       }
     },
   };
+
+  /** A client may know a tool from before, of a server that wants its user to log in again or is not there yet. */
+  async function onceListed(call: Call, tool: string): Promise<Route | undefined> {
+    const backend = connectTools.ownerOf(tool);
+    if (!backend) return undefined;
+    await forward(backend, call, 'tools/list', {});
+    return current().tools.get(tool);
+  }
 
   async function complete(call: Call): Promise<Answer> {
     const { ref } = call.params;
@@ -183,10 +192,17 @@ function withoutExecution(tool: Item): Item {
 
 const FIRST_LISTS = 5_000;
 
+function delay(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, FIRST_LISTS).unref());
+}
+
 /** Waits for lists that have never been there; from then on the last good ones are given at once. */
 async function untilListed(backends: readonly Backend[], enough: Promise<void>): Promise<void> {
-  const missing = backends.filter((backend) => !backend.listing() && backend.state().kind === 'connecting');
+  const unlisted = backends.filter((backend) => !backend.listing());
+  const missing = unlisted.filter((backend) => backend.state().kind === 'connecting');
   if (missing.length > 0) await Promise.race([Promise.all(missing.map((backend) => backend.settled())), enough]);
+  const without = unlisted.filter(needsLogin);
+  if (without.length > 0) await Promise.race([Promise.all(without.map((backend) => backend.lookAgain())), delay()]);
 }
 
 /** How each backend contributed: a list that lacks somebody's entries says whose and why. */

@@ -15,9 +15,13 @@ export function prefixed(format: string, backend: string, name: string): string 
  * A name that every client can use. A pure function of what it is given: the same tool has the same name on every replica
  * and after every restart, and two different names never become one.
  */
-function presentable(name: string): string {
-  if (ALLOWED.test(name)) return name;
-  return `${name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_LENGTH - HASH_LENGTH - 1)}_${hashOf(name)}`;
+export function presentable(name: string): string {
+  return ALLOWED.test(name) ? name : `${beginning(name)}_${hashOf(name)}`;
+}
+
+/** How every name begins that starts like this, whatever follows. */
+export function beginning(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_LENGTH - HASH_LENGTH - 1);
 }
 
 /** A name for an entry whose own name is taken, by where it comes from. */

@@ -9,6 +9,8 @@ export interface OwnTokens {
   readonly keys: KeyLookup;
   /** Has this login not been ended or revoked? Asked for every request, so it answers at once where it can. */
   isLive(grant: string): boolean | Promise<boolean>;
+  /** Hears of logins that are ended here or elsewhere. Gives a function that stops it. */
+  onEnded?(listener: (grant: string) => void): () => void;
 }
 
 /** The claim that names the login. It leads to stored credentials, so it stays between the two of us. */

@@ -81,12 +81,17 @@ export function createProtected(
     });
   }
 
-  async function checkSlowly(request: IncomingMessage, presented: Presented, checking: Promise<Checked> | Checked) {
+  async function checkSlowly(
+    request: IncomingMessage,
+    presented: Presented,
+    checking: Promise<Checked> | Checked,
+    live?: Promise<boolean>,
+  ) {
     const checked = await Promise.resolve(checking).catch(note);
     const dpop = presented.scheme === 'dpop';
     if (!checked.ok) throw refusal(checked.reason, { dpop });
     if (dpop) await checkProof(request, presented.token, checked);
-    await checkLive(checked.user, dpop);
+    await checkLive(checked.user, dpop, live);
     return admit(checked, presented);
   }
 
@@ -95,16 +100,18 @@ export function createProtected(
     const { method = '' } = request;
     const verdict =
       typeof proof === 'string'
-        ? await parts.checkProof({ proof, accessToken, method, urls: urlsOf(request) }).catch(note)
+        ? await parts.checkProof({ proof, accessToken, boundTo, method, urls: urlsOf(request) }).catch(note)
         : ({ ok: false, reason: 'it is bound to a key and came without a proof' } as const);
-    if (!verdict.ok) throw refusal(verdict.reason, { error: 'invalid_dpop_proof', dpop: true });
-    if (verdict.thumbprint !== boundTo) throw refusal('it is bound to another key, or to none', { dpop: true });
+    if (verdict.ok) return;
+    // RFC 9449 §7.1: the proof may be fine, and the token not the one that goes with it.
+    const error = verdict.reason === 'it is bound to another key, or to none' ? 'invalid_token' : 'invalid_dpop_proof';
+    throw refusal(verdict.reason, { error, dpop: true });
   }
 
   /** Also for a token that was found good a moment ago: a login that was ended has ended now. */
-  async function checkLive({ grant }: User, dpop: boolean): Promise<void> {
+  async function checkLive({ grant }: User, dpop: boolean, asked?: Promise<boolean>): Promise<void> {
     if (!isLive) return;
-    if (grant === undefined || !(await isLive(grant))) throw refusal('its login has ended', { dpop });
+    if (grant === undefined || !(await (asked ?? isLive(grant)))) throw refusal('its login has ended', { dpop });
   }
 
   return function identify(request) {
@@ -118,7 +125,7 @@ export function createProtected(
     if (presented.scheme === 'dpop') return checkSlowly(request, presented, known);
     if (isLive) {
       const live = known.user.grant !== undefined && isLive(known.user.grant);
-      if (live instanceof Promise) return checkSlowly(request, presented, known);
+      if (live instanceof Promise) return checkSlowly(request, presented, known, live);
       if (!live) throw refusal('its login has ended');
     }
     return admit(known, presented);

@@ -30,6 +30,20 @@ export class UpstreamError extends SallyError {
   }
 }
 
+const REPAIRS: Readonly<Record<UpstreamErrorCode, string>> = {
+  'upstream.unavailable': 'check that it runs and can be reached from here',
+  'upstream.refused': 'check its clientId, its secret and its scopes',
+  'upstream.answer_invalid': 'check that its addresses are those of the provider',
+  'upstream.moved': 'users log in again',
+};
+
+/** What is wrong with a provider and what to do, for whoever configured it. */
+export function problemOf(error: UpstreamError): string {
+  const { cause, code, hint = REPAIRS[code as UpstreamErrorCode] } = error;
+  const because = cause instanceof SallyError ? [cause.message] : [];
+  return [error.message, ...because, hint].join('; ');
+}
+
 /** OAuth error codes, and those of providers with words of their own, that say no more than "not now". */
 const NOT_NOW = [
   'server_error',

@@ -2,7 +2,7 @@
  * The client side of a login: one identity provider, to which browsers are sent and whose tokens we get. Knows how providers
  * differ, and keeps nothing: who calls it stores the leg before the browser leaves, and the tokens when it is back.
  */
-export { UpstreamError, type UpstreamErrorCode } from './errors.ts';
+export { problemOf, UpstreamError, type UpstreamErrorCode } from './errors.ts';
 export type {
   Leg,
   Redeemed,

@@ -5,7 +5,7 @@ import {
   discoveryRequest,
   processDiscoveryResponse,
 } from 'oauth4webapi';
-import { asUpstreamError, UpstreamError } from './errors.ts';
+import { asUpstreamError, problemOf, UpstreamError } from './errors.ts';
 import type { OAuth2Endpoints, OidcEndpoints, TokenSource, UpstreamStatus } from './types.ts';
 
 /** Where a provider is, as the library wants to know it. */
@@ -84,7 +84,7 @@ export function discoveredMetadata(provider: string, endpoints: OidcEndpoints, p
       return underWay;
     },
     status() {
-      if (failure) return { state: 'unavailable', problem: failure.error.message };
+      if (failure) return { state: 'unavailable', problem: problemOf(failure.error) };
       return { state: known ? 'ready' : 'unknown' };
     },
   };

@@ -65,7 +65,8 @@ export function tokensOf(answer: ProviderObject, context: TokenContext): Upstrea
 /** A token that lives for an hour is renewed a minute before its end; one that lives for a minute is not renewed all the time. */
 function timesOf(expiresIn: number, now: number): Pick<UpstreamTokens, 'expiresAt' | 'renewAt'> {
   const end = now / 1000 + expiresIn;
-  return { expiresAt: Math.floor(end), renewAt: Math.floor(end - Math.min(RENEW_AHEAD, expiresIn / 10)) };
+  const expiresAt = Math.floor(end);
+  return { expiresAt, renewAt: Math.min(expiresAt, end - Math.min(RENEW_AHEAD, expiresIn / 10)) };
 }
 
 /** Scopes are separated by spaces; some providers use commas, or an array. */

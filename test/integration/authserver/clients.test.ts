@@ -116,6 +116,21 @@ describe('a client that the operator configured', () => {
     }
   });
 
+  it('is told of a mistake by a redirect, on a website too; one that registered itself is not', async () => {
+    await using server = await startAuthServer({
+      plan: { clients, registration: { ...registration, dynamic: true } },
+    });
+    const redirect_uri = 'https://web.example/cb';
+    const registered = await server.register({ redirect_uris: [redirect_uri] });
+    const ask = async (client: { client_id: string; redirect_uri: string }) => {
+      const { pathname, search } = server.authorizeUrl(client, { scope: 'nothing' });
+      return await server.get(`${pathname}${search}`);
+    };
+    const { status, headers } = await ask({ client_id: 'web', redirect_uri });
+    expect([status, headers.location?.startsWith(`${redirect_uri}?error=invalid_scope`)]).toEqual([303, true]);
+    expect((await ask(registered)).status).toBe(400);
+  });
+
   it.each(['basic', 'post'])('with a secret shows it by %s, or gets nothing', async (way) => {
     await using server = await startAuthServer({ plan: { clients, registration } });
     const client = { client_id: 'web', redirect_uri: 'https://web.example/cb' };

@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFetch } from '../../../src/oauth/index.ts';
 import { startAuthServer, type TestAuthServer } from '../../support/auth-server.ts';
 import { type Certificate, makeCertificate } from '../../support/certificate.ts';
@@ -137,6 +137,61 @@ describe('a client whose id is the address of a document', () => {
     const id = `${documents.origin}/editor.json`;
     await Promise.all(Array.from({ length: 8 }, () => attempt(documents.server, id)));
     expect(documents.asked).toHaveLength(1);
+  });
+});
+
+describe('a client that somebody is logged in with', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  /** Until what the library remembers of the document is too old. */
+  const later = (seconds = 60) => vi.setSystemTime(Date.now() + seconds * 1000);
+
+  it('stays, although strangers use up what may be fetched', async () => {
+    await using documents = await start(document);
+    const { server, origin } = documents;
+    const client = clientAt(`${origin}/editor.json`);
+    const { json } = await server.tokens(client);
+    later();
+    const flood = Array.from({ length: 130 }, (_, n) => `https://127.0.1.${1 + (n % 13)}:9/${n}.json`);
+    for (const id of flood) await attempt(server, id);
+    expect((await server.refresh(client, json.refresh_token)).status).toBe(200);
+    expect((await attempt(server, client.client_id)).status).toBe(303);
+  });
+
+  it.each<[string, Reply]>([
+    ['is down', { status: 503, body: '' }],
+    ['has no time', { status: 429, body: '' }],
+  ])('stays for a day while its host %s', async (_what, reply) => {
+    let away = false;
+    await using documents = await start((id) => (away ? reply : document(id)));
+    const { server, origin } = documents;
+    const client = clientAt(`${origin}/editor.json`);
+    const first = await server.tokens(client);
+    away = true;
+    later();
+    const second = await server.refresh(client, first.json.refresh_token);
+    expect(second.status).toBe(200);
+    later(25 * 60 * 60);
+    expect((await server.refresh(client, second.json.refresh_token)).json.error).toBe('invalid_client');
+  });
+
+  it.each<[string, (id: string) => Reply | object]>([
+    ['is gone', () => ({ status: 404, body: '{}' })],
+    ['is of somebody else', () => document('https://other.example/editor.json')],
+    ['lists addresses that are not allowed', (id) => ({ ...document(id), redirect_uris: ['javascript:alert(1)'] })],
+  ])('does not stay when its document %s', async (_what, changed) => {
+    let isChanged = false;
+    await using documents = await start((id) => (isChanged ? changed(id) : document(id)));
+    const { server, origin } = documents;
+    const client = clientAt(`${origin}/editor.json`);
+    const { json } = await server.tokens(client);
+    isChanged = true;
+    later();
+    expect((await server.refresh(client, json.refresh_token)).json.error).toBe('invalid_client');
   });
 });
 

@@ -19,6 +19,11 @@ if found == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) retu
 if ARGV[4] == '1' and found == ARGV[2] then return 1 end
 return 0`;
 
+/** KEYS lock; ARGV token, milliseconds. */
+export const EXTEND = `
+if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 0`;
+
 /** KEYS lock; ARGV token. */
 export const UNLOCK = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end

@@ -9,7 +9,7 @@ import { type Client, connect } from './connect.ts';
 import { unconfirmed } from './failure.ts';
 import { createLink } from './link.ts';
 import { createRedisBroadcast } from './listen.ts';
-import { ADD, JOIN, MEMBERS, SWAP, UNLOCK } from './scripts.ts';
+import { ADD, EXTEND, JOIN, MEMBERS, SWAP, UNLOCK } from './scripts.ts';
 
 export interface RedisStore extends Store, Locks, Broadcast {
   /** Whether there is a connection right now. */
@@ -92,6 +92,9 @@ export async function createRedisStore(plan: RedisPlan, { name, log }: RedisPart
       const token = createLockToken();
       const isOurs = await write((again) => ['EVAL', ADD, '1', at(key), token, ms(ttl), flag(again)]);
       return isOurs === 1 ? token : undefined;
+    },
+    async extend(key, token, ttl) {
+      return (await write(() => ['EVAL', EXTEND, '1', at(key), token, ms(ttl)])) === 1;
     },
     async unlock(key, token) {
       await write(() => ['EVAL', UNLOCK, '1', at(key), token]);
