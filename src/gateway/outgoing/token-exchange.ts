@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { codeOf, SallyError, type Secret } from '../../base/index.ts';
 import { createRecent, type Exchange, type Exchanged } from '../../oauth/index.ts';
 import type { Credential, CredentialHeaders, Identity } from '../call.ts';
@@ -96,7 +96,7 @@ export function tokenExchange({ exchange, upstreamTokens, provider, header, now 
 }
 
 function keyOf(subject: Secret): string {
-  return createHash('sha256').update(subject.reveal()).digest('base64');
+  return hash('sha256', subject.reveal(), 'base64');
 }
 
 /** RFC 8693 §2.2.2 says `invalid_request` for a subject token that is not good; many say `invalid_grant`. */
