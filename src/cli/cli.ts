@@ -1,12 +1,14 @@
 import { Command, CommanderError } from 'commander';
 import { createLog, type Log, SallyError } from '../base/index.ts';
 import { addAuthCommands } from './commands/auth.ts';
+import { addBuildCommand } from './commands/build.ts';
 import { addConfigCommands } from './commands/config.ts';
 import { addCrdsCommand } from './commands/crds.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addGroupCommands } from './commands/group.ts';
 import { addListCommand } from './commands/list.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addNetCommands } from './commands/net.ts';
 import { addRegistryCommands } from './commands/registry.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSchemaCommand } from './commands/schema.ts';
@@ -81,6 +83,8 @@ export function buildProgram(shell: Shell, complain: (text: string) => void = ()
   addRemoveCommand(program, shell);
   addExportCommand(program, shell);
   addGroupCommands(program, shell);
+  addBuildCommand(program, shell);
+  addNetCommands(program, shell);
   addSuperviseCommand(program, shell);
   addSearchCommand(program, shell);
   addRegistryCommands(program, shell);

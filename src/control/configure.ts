@@ -86,9 +86,11 @@ async function withFlags(
 ): Promise<RunConfig> {
   // First, since what the rules of these flags say is clearer than what a schema says.
   const incoming = await planFlags(flagsFor(flags, base), env, undefined);
+  // Another profile takes the place of what an earlier one said.
+  const { permission_profile: _, ...others } = base;
   const config = checkRunConfig(
     {
-      ...base,
+      ...(flags.permissionProfile === undefined ? base : others),
       ...given({
         name: flags.name,
         group: flags.group,

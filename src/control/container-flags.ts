@@ -1,16 +1,14 @@
 import { resolve } from 'node:path';
 import { SallyError } from '../base/index.ts';
 import { given } from '../plan/index.ts';
-import {
-  CONTAINER_FIELDS,
-  checkRunConfig,
-  parsePackageReference,
-  RUN_CONFIG_VERSION,
-  type RunConfig,
-} from '../resources/index.ts';
+import { CONTAINER_FIELDS, checkRunConfig, RUN_CONFIG_VERSION, type RunConfig } from '../resources/index.ts';
 
 /** What the flags of `run` say about the container of a server. */
 export interface ContainerFlags {
+  readonly runtime?: RunConfig['runtime'];
+  readonly memory?: string;
+  readonly pidsLimit?: number;
+  readonly readOnlyRoot?: boolean;
   readonly volume?: readonly string[];
   readonly publish?: readonly string[];
   readonly network?: string;
@@ -31,6 +29,10 @@ export function containerFields(flags: ContainerFlags): Partial<RunConfig> {
   const ignore = given({ load_global: ignoreGlobally, print_overlays: printResolvedOverlays });
   const isBuiltIn = permissionProfile === 'none' || permissionProfile === 'network';
   return given({
+    runtime: flags.runtime,
+    memory: flags.memory,
+    pids_limit: flags.pidsLimit,
+    read_only_root: flags.readOnlyRoot,
     volumes: flags.volume?.map(absoluteVolume),
     publish: flags.publish,
     network: flags.network,
@@ -46,11 +48,13 @@ export function containerFields(flags: ContainerFlags): Partial<RunConfig> {
 
 /** A process sees the machine as its user does: what would confine a container is refused, never left out in silence. */
 export function refuseContainerFields(config: RunConfig): void {
-  if (config.remote_url === undefined && !parsePackageReference(config.image ?? '')) return;
+  const { name, remote_url, runtime } = config;
+  if (remote_url === undefined && runtime !== 'process') return;
   const said = CONTAINER_FIELDS.filter((field) => JSON.stringify(config[field]) !== JSON.stringify(UNSAID[field]));
+  if (remote_url !== undefined && runtime !== undefined) said.unshift('runtime' as never);
   if (said.length === 0) return;
-  const kind = config.remote_url === undefined ? 'runs as a process of this machine' : 'runs elsewhere';
-  throw new SallyError('config.unsupported', `${config.name} ${kind}, where these mean nothing: ${said.join(', ')}`, {
+  const kind = remote_url === undefined ? 'runs as a process of this machine' : 'runs elsewhere';
+  throw new SallyError('config.unsupported', `${name} ${kind}, where these mean nothing: ${said.join(', ')}`, {
     hint: 'leave them out; they are for servers in containers',
   });
 }

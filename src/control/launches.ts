@@ -1,8 +1,15 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { type ErrorCode, type Log, SallyError, type Secret } from '../base/index.ts';
 import type { BackendTarget } from '../plan/index.ts';
-import { type Problem, parsePackageReference, problemAt, type ResourceOf } from '../resources/index.ts';
-import { type Environment, resolvePackage } from '../workloads/index.ts';
+import {
+  checkRunConfig,
+  type Problem,
+  parsePackageReference,
+  problemAt,
+  type ResourceOf,
+  RUN_CONFIG_VERSION,
+} from '../resources/index.ts';
+import { type Environment, type Launch, resolvePackage } from '../workloads/index.ts';
 import type { PlannedWorkload, WorkloadSpec, Workloads } from './workloads.ts';
 
 type MCPServer = ResourceOf<'MCPServer'>;
@@ -49,24 +56,48 @@ async function specOf(server: MCPServer, { secretOf, env, log }: LaunchParts): P
   const { name, namespace } = server.metadata;
   const { image, transport, args, mcpPort } = server.spec;
   const reference = parsePackageReference(image);
-  if (!reference) {
-    throw new SallyError(
-      'workload.runtime_missing',
-      `${image} is a container image, and this version runs no containers yet`,
-      {
-        hint: 'use npx://, uvx:// or go:// where the server is published as a package',
-      },
-    );
-  }
-  sayWhatIsNotEnforced(server, log);
-  const command = await resolvePackage(reference, args, { from: dirname(server.origin.file), env });
+  const from = dirname(server.origin.file);
   const plain = server.spec.env.map((variable) => [variable.name, variable.value] as const);
   const secret = server.spec.secrets.map((ref) => [ref.targetEnvName ?? ref.key, secretOf(namespace, ref)] as const);
-  return {
-    launch: { name, ...command, env: Object.fromEntries<string | Secret>([...plain, ...secret]) },
-    transport,
-    ...(mcpPort === undefined ? {} : { port: mcpPort }),
-  };
+  const variables = Object.fromEntries<string | Secret>([...plain, ...secret]);
+  const port = mcpPort === undefined ? {} : { port: mcpPort };
+  if (!reference) return { launch: await containerOf(server, variables, from, { env, log }), transport, ...port };
+  sayWhatIsNotEnforced(server, log);
+  const command = await resolvePackage(reference, args, { from, env });
+  return { launch: { name, ...command, env: variables }, transport, ...port };
+}
+
+/** An image runs as `sally run` would run it, with the volumes and the profile that are declared. */
+async function containerOf(
+  { metadata, spec }: MCPServer,
+  variables: Readonly<Record<string, string | Secret>>,
+  from: string,
+  { env, log }: Pick<LaunchParts, 'env' | 'log'>,
+): Promise<Launch> {
+  const { permissionProfile: profile } = spec;
+  if (profile?.type === 'configmap') {
+    throw new SallyError('config.unsupported', 'profiles in a ConfigMap are not read by this version', {
+      hint: 'use the builtin profile none or network',
+    });
+  }
+  const config = checkRunConfig(
+    {
+      schema_version: RUN_CONFIG_VERSION,
+      name: metadata.name,
+      image: spec.image,
+      transport: spec.transport,
+      cmd_args: spec.args,
+      runtime: 'container',
+      working_directory: resolve(from),
+      volumes: spec.volumes.map(
+        ({ hostPath, mountPath, readOnly }) => `${hostPath}:${mountPath}${readOnly ? ':ro' : ''}`,
+      ),
+      ...(profile ? { permission_profile_name_or_path: profile.name } : {}),
+    },
+    `MCPServer/${metadata.name}`,
+  );
+  const { containerLaunchOf } = await import('./container-launch.ts');
+  return await containerLaunchOf(config, variables, { env, log, progress: (line) => log.info(line, {}) });
 }
 
 /** A plain process sees the machine as its user does. Whoever asked for less must hear that he did not get it. */
@@ -88,6 +119,13 @@ export function toTarget(planned: PlannedWorkload, shared: boolean): BackendTarg
       return { kind: 'stdio', workload: planned.key, shared };
     case 'streamable-http':
     case 'sse':
-      return { kind: planned.kind, url: planned.url, addresses: 'private', headers: {}, workload: planned.key };
+      return {
+        kind: planned.kind,
+        url: planned.url,
+        addresses: 'private',
+        headers: {},
+        workload: planned.key,
+        ...(planned.socket === undefined ? {} : { socket: planned.socket }),
+      };
   }
 }

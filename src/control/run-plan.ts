@@ -2,7 +2,7 @@ import { type Log, SallyError, type Secret } from '../base/index.ts';
 import { type BackendTarget, type GatewayPlan, given, planSingle, type ToolsPlan } from '../plan/index.ts';
 import { parsePackageReference, type RunConfig } from '../resources/index.ts';
 import type { ResolveSecrets } from '../secrets/index.ts';
-import { type Environment, readEnvFile, readEnvFolder, resolvePackage } from '../workloads/index.ts';
+import { type Environment, type Launch, readEnvFile, readEnvFolder, resolvePackage } from '../workloads/index.ts';
 import { readCaBundle } from './ca-bundle.ts';
 import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
@@ -35,29 +35,32 @@ export async function planRun(config: RunConfig, parts: RunPlanParts): Promise<G
 }
 
 async function targetOf(config: RunConfig, parts: RunPlanParts, ca: string | undefined): Promise<BackendTarget> {
-  const { name, image, remote_url, transport, target_port: port, target_host: host, stateless } = config;
+  const { remote_url, transport, target_port: port, target_host: host, stateless } = config;
   const postOnly = stateless ? { postOnly: true } : {};
   if (remote_url !== undefined) {
     const kind = transport === 'sse' ? 'sse' : 'streamable-http';
     const headers = await headersOf(config, parts.resolveSecrets);
     return { kind, url: remoteUrl(remote_url), addresses: 'private', headers, ...postOnly, ...given({ ca }) };
   }
-  const reference = parsePackageReference(image ?? '');
-  if (!reference) {
-    throw new SallyError(
-      'workload.runtime_missing',
-      `${image} is a container image, and this version runs no containers yet`,
-      {
-        hint: 'use npx://, uvx:// or go:// where the server is published as a package',
-      },
-    );
-  }
-  const from = config.working_directory ?? '/';
-  const command = await resolvePackage(reference, config.cmd_args, { from, env: parts.env });
-  const launch = { name, ...command, env: await variablesOf(config, parts.resolveSecrets) };
+  const env = await variablesOf(config, parts.resolveSecrets);
+  const launch = await launchOf(config, env, parts);
   const planned = await parts.workloads.plan({ launch, transport, host, ...given({ port }) });
   return { ...toTarget(planned, config.session_mode === 'shared'), ...postOnly };
 }
+
+/** Where nothing was decided, in a file that somebody wrote, a package is a process and an image a container. */
+async function launchOf(config: RunConfig, env: Variables, { env: ours, log }: RunPlanParts): Promise<Launch> {
+  const { name, image = '' } = config;
+  const reference = parsePackageReference(image);
+  if (!reference || (config.runtime !== undefined && config.runtime !== 'process')) {
+    const { containerLaunchOf } = await import('./container-launch.ts');
+    return await containerLaunchOf(config, env, { env: ours, log, progress: (line) => log.info(line, {}) });
+  }
+  const from = config.working_directory ?? '/';
+  return { name, ...(await resolvePackage(reference, config.cmd_args, { from, env: ours })), env };
+}
+
+type Variables = Readonly<Record<string, string | Secret>>;
 
 /** Files first, then what was said one by one, then secrets: the later wins. */
 async function variablesOf(

@@ -1,13 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Log, printable, SallyError } from '../base/index.ts';
 import type { StartWorkload } from '../gateway/index.ts';
 import { keyOf, type WorkloadKey } from '../plan/index.ts';
 import {
+  type ContainerLaunch,
+  createEngines,
   createGuardian,
+  type Engines,
   type Environment,
   type Launch,
   type SupervisedProcess,
   type SuperviseParts,
+  superviseContainer,
   superviseProcess,
 } from '../workloads/index.ts';
 
@@ -24,7 +31,13 @@ export interface WorkloadSpec {
 /** Where a workload answers once it runs. Nothing runs yet: the gateway that needs it starts it. */
 export type PlannedWorkload =
   | { readonly kind: 'stdio'; readonly key: WorkloadKey }
-  | { readonly kind: 'streamable-http' | 'sse'; readonly key: WorkloadKey; readonly url: string };
+  | {
+      readonly kind: 'streamable-http' | 'sse';
+      readonly key: WorkloadKey;
+      readonly url: string;
+      /** The way to a server in a container: a socket file instead of a port. */
+      readonly socket?: string;
+    };
 
 /** The processes of one `sally`: planned by the control road, started when a gateway takes them into use. */
 export interface Workloads extends AsyncDisposable {
@@ -44,14 +57,18 @@ export interface WorkloadsParts {
   readonly onWords?: (line: string) => void;
 }
 
-/** The runtime that a launch is made for keeps it running. */
-export function startWorkload(launch: Launch, parts: SuperviseParts): SupervisedProcess {
-  const { kind = 'process' } = launch;
-  switch (kind) {
-    case 'process':
-      return superviseProcess(launch, parts);
-  }
+export interface StartParts extends SuperviseParts {
+  readonly engines: Engines;
+  readonly env: Environment;
 }
+
+/** The runtime that a launch is made for keeps it running. */
+export function startWorkload(launch: Launch, parts: StartParts): SupervisedProcess {
+  return launch.kind === 'container' ? superviseContainer(launch, parts) : superviseProcess(launch, parts);
+}
+
+/** Where a server in a container listens when nobody says: its network is its own, so no other server is in the way. */
+const INSIDE_PORT = 8080;
 
 const LONGEST_WORDS = 2_000;
 
@@ -64,6 +81,9 @@ interface Prepared {
 export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts): Workloads {
   const guardian = createGuardian({ log, path: env.PATH });
   const prepared = new Map<WorkloadKey, Prepared>();
+  const engines = createEngines();
+  /** For the sockets that lead into containers; only we can open the folder. */
+  let sockets: Promise<string> | undefined;
   /** Who listens on which port. One that changed needs the port of the one it replaces. */
   const holders = new Map<number, SupervisedProcess>();
 
@@ -75,10 +95,36 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
       prepared.set(key, { launch: { ...launch, env: variables }, isHttp: false, port: undefined });
       return { kind: transport, key };
     }
+    if (launch.kind === 'container') return await planContainer(key, launch, transport, port ?? INSIDE_PORT);
     const chosen = port ?? prepared.get(key)?.port ?? (await freePort());
     const variables = { ...portVariables(transport, host, chosen), ...launch.env };
     prepared.set(key, { launch: { ...launch, env: variables }, isHttp: true, port: chosen });
     return { kind: transport, key, url: `http://${inUrl(host)}:${chosen}${transport === 'sse' ? '/sse' : '/mcp'}` };
+  }
+
+  /** No port of this machine is opened: the relay in the container leads from a socket file to the port inside. */
+  async function planContainer(
+    key: WorkloadKey,
+    launch: ContainerLaunch,
+    transport: 'streamable-http' | 'sse',
+    port: number,
+  ): Promise<PlannedWorkload> {
+    sockets ??= makeSocketFolder(launch);
+    const socket = join(await sockets, `${key.slice(-16)}.sock`);
+    const variables = { ...portVariables(transport, '127.0.0.1', port), ...launch.env };
+    prepared.set(key, {
+      launch: { ...launch, env: variables, listens: { port, socket } },
+      isHttp: true,
+      port: undefined,
+    });
+    return { kind: transport, key, url: `http://127.0.0.1:${port}${transport === 'sse' ? '/sse' : '/mcp'}`, socket };
+  }
+
+  async function makeSocketFolder({ engine }: ContainerLaunch): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'sally-sockets-'));
+    // When we are killed, the guardian clears it away with the containers.
+    if (!/\s/.test(folder)) engines.guardianAt(engine).watch(folder);
+    return folder;
   }
 
   const start: StartWorkload = (key, listener) => {
@@ -90,6 +136,7 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
     const process = (holder?.close() ?? Promise.resolve()).then(() => {
       const supervised = startWorkload(launch, {
         guardian,
+        engines,
         log,
         env,
         stdout: isHttp ? 'free' : 'messages',
@@ -124,6 +171,8 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
 
   async function close(): Promise<void> {
     await guardian.close();
+    if (sockets) await rm(await sockets, { recursive: true, force: true });
+    await engines.close();
   }
 
   return {

@@ -31,6 +31,8 @@ export {
   formatRunConfig,
   isGroupName,
   type ParsedRunConfig,
+  type PermissionProfile,
+  parsePermissionProfile,
   parseRunConfig,
   parseToolsOverride,
   RUN_CONFIG_VERSION,

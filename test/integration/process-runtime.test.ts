@@ -10,7 +10,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type LogFields, type SallyError, Secret, silentLog } from '../../src/base/index.ts';
-import { createGuardian, type Launch, type SuperviseParts, superviseProcess } from '../../src/workloads/index.ts';
+import {
+  createGuardian,
+  type ProcessLaunch,
+  type SuperviseParts,
+  superviseProcess,
+} from '../../src/workloads/index.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -25,7 +30,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const QUICK = { restarts: 0, firstPauseMs: 20, stdinGraceMs: 100, termGraceMs: 200 };
 
 /** A server in shell. Whatever it starts inherits the mark, and can be found by it later. */
-function shell(script: string, env: Launch['env'] = {}): Launch & { readonly mark: string } {
+function shell(script: string, env: ProcessLaunch['env'] = {}): ProcessLaunch & { readonly mark: string } {
   const mark = randomUUID();
   return { name: 'notes', command: '/bin/sh', args: ['-c', script], env: { MARK: mark, ...env }, mark };
 }
@@ -66,7 +71,7 @@ function known(pid: number | undefined): number {
 }
 
 /** Supervises a launch and writes down what its listener and its log hear. */
-function supervise(launch: Launch, parts: Partial<SuperviseParts> = {}) {
+function supervise(launch: ProcessLaunch, parts: Partial<SuperviseParts> = {}) {
   const lines: string[] = [];
   const sends: ((line: string) => void)[] = [];
   const masks: ((text: string, length?: number) => string)[] = [];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { SallyError } from '../../base/index.ts';
-import type { LifecycleParts, RunFlags } from '../../control/lifecycle/index.ts';
+import type { LifecycleParts, LookUp, RegistryPermissions, RunFlags } from '../../control/lifecycle/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
@@ -49,10 +49,11 @@ export function addRunCommand(program: Command, shell: Shell): void {
     )
     .action(async (server: string | undefined, args: readonly string[], options: Options, command: Command) => {
       const flags = saidFlags(command);
-      const { runDetached, chooseFreePort, refuseContainerFields } = await import('../../control/lifecycle/index.ts');
+      const { runDetached, chooseFreePort, prepareRuntime } = await import('../../control/lifecycle/index.ts');
       const parts = await lifecycleFor(command, shell, { patient: true });
-      const config = await configOf(server, args, options, flags, parts, shell);
-      refuseContainerFields(config);
+      const { config: said, permissions } = await configOf(server, args, options, flags, parts, shell);
+      const progress = (line: string): void => shell.err(`${line}\n`);
+      const config = await prepareRuntime(said, { env: shell.env, log: parts.log, progress, permissions });
       if (options.foreground) {
         const { runForeground } = await import('../../control/index.ts');
         return await runForeground(config, parts, {
@@ -79,8 +80,8 @@ async function configOf(
   flags: RunFlags,
   parts: LifecycleParts,
   shell: Shell,
-): Promise<RunConfig> {
-  const { configure, resolveSource, withDeclared } = await import('../../control/lifecycle/index.ts');
+): Promise<{ readonly config: RunConfig; readonly permissions?: RegistryPermissions }> {
+  const { configure, hasEngine, resolveSource, withDeclared } = await import('../../control/lifecycle/index.ts');
   if (fromConfig !== undefined) {
     const other =
       Object.keys(flags).find((flag) => !WITH_FILE.has(flag)) ?? (server === undefined ? undefined : 'server');
@@ -93,7 +94,7 @@ async function configOf(
         },
       );
     }
-    return await readConfig(fromConfig, shell);
+    return { config: await readConfig(fromConfig, shell) };
   }
   if (server === undefined) {
     throw new SallyError('usage.invalid', 'the server is missing', {
@@ -108,17 +109,21 @@ async function configOf(
   const { lookUpIn, openRegistry } = await import('../../control/chosen/index.ts');
   const registry = await openRegistry({ env: shell.env, notice: (text) => shell.err(`${text}\n`) });
   const { transport } = flags;
-  const lookUp = lookUpIn(registry, { containers: false, ...(transport === undefined ? {} : { transport }) });
+  const lookUp: LookUp = async (name) => {
+    const containers = await hasEngine(flags, shell.env);
+    return await lookUpIn(registry, { containers, ...(transport === undefined ? {} : { transport }) })(name);
+  };
   const { fields, found } = await resolveSource(server, lookUp);
-  if (!found) return await configure(fields, flags, args, shell.env);
+  if (!found) return { config: await configure(fields, flags, args, shell.env) };
   for (const notice of found.notices) shell.err(`note: ${notice}\n`);
   const { argumentsFor } = await import('../../workloads/registry/index.ts');
   const config = await configure(fields, flags, argumentsFor(found, args), shell.env);
   const terminal = createTerminal(shell.stdin(), shell.err);
-  return await withDeclared(config, found, {
+  const declared = await withDeclared(config, found, {
     secrets: await parts.secrets(),
     ...(terminal.canAsk ? { ask: terminal } : {}),
   });
+  return { config: declared, permissions: found };
 }
 
 async function readConfig(file: string, shell: Shell): Promise<RunConfig> {

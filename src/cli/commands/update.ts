@@ -37,15 +37,14 @@ export function addUpdateCommand(program: Command, shell: Shell): void {
           hint: 'use --oidc-client-secret-file',
         });
       }
-      const { chooseFreePort, reconfigure, refuseContainerFields, update } = await import(
-        '../../control/lifecycle/index.ts'
-      );
+      const { chooseFreePort, prepareRuntime, reconfigure, update } = await import('../../control/lifecycle/index.ts');
       const parts = await lifecycleFor(command, shell, { patient: true });
       const updated = await update(
         name,
         async (config) => {
-          const next = await reconfigure(config, flags, said ? args : undefined, shell.env);
-          refuseContainerFields(next);
+          const changed = await reconfigure(config, flags, said ? args : undefined, shell.env);
+          const progress = (line: string): void => shell.err(`${line}\n`);
+          const next = await prepareRuntime(changed, { env: shell.env, log: parts.log, progress });
           return next.port === 0 ? { ...next, port: await chooseFreePort(next.host) } : next;
         },
         parts,

@@ -74,6 +74,15 @@ function addProxyFlags(command: Command): Command {
 
 function addContainerFlags(command: Command): Command {
   return command
+    .addOption(
+      new Option(
+        '--runtime <runtime>',
+        'what runs the server; a container where an engine answers, a process where none does',
+      ).choices(['container', 'docker', 'podman', 'process']),
+    )
+    .option('--memory <size>', 'most memory of the container, as in 512m (default: 2g)')
+    .option('--pids-limit <number>', 'most processes in the container (default: 512)', parseCount)
+    .option('--read-only-root <yes>', 'keep the files of the image as they are; tried first when left out', parseYes)
     .option('-v, --volume <host:container[:ro]>', 'folder of this machine inside the container, repeatable', collect)
     .option('-p, --publish <host:container>', 'further port of the container, repeatable', collect)
     .option('--network <mode>', 'network of the container')
@@ -96,6 +105,11 @@ function addContainerFlags(command: Command): Command {
 
 export function collect(text: string, earlier: readonly string[] = []): readonly string[] {
   return [...earlier, text];
+}
+
+function parseCount(text: string): number {
+  if (!/^[1-9][0-9]{0,6}$/.test(text)) throw new InvalidArgumentError('write a number above 0.');
+  return Number(text);
 }
 
 export function parseYes(text: string): boolean {

@@ -2,9 +2,11 @@
  * Workloads that go on without the command that began them: written down, started, looked at, changed, stopped, removed. Loads no
  * gateway, so that these commands stay fast; the supervisor, which does, is entered through `control`.
  */
+export { type BuildWish, buildImage } from '../build-image.ts';
 export { adopt, configure, type RunFlags, reconfigure } from '../configure.ts';
-export { refuseContainerFields } from '../container-flags.ts';
 export { withDeclared } from '../declared.ts';
+export { type EgressAnswer, explainEgress } from '../egress.ts';
+export { hasEngine, prepareRuntime, type RegistryPermissions } from '../runtime.ts';
 export { type LookUp, resolveSource } from '../source.ts';
 export { chooseFreePort } from './free-port.ts';
 export { createGroup, type GroupView, listGroups, removeGroup } from './groups.ts';

@@ -1,14 +1,19 @@
 import { z } from 'zod';
+import { isImageReference } from '../fields/image.ts';
 import { Text } from '../fields/text.ts';
 
 /** What only means something where the server runs in a container. */
 
 const List = z.array(Text).max(256);
+const BaseImage = z.string().refine(isImageReference, 'must be a container image reference');
+/** They become arguments of a package manager, where `-` in front would make an option. */
+const SYSTEM_PACKAGE = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
+const SystemPackages = z.array(z.string().regex(SYSTEM_PACKAGE, 'must be the name of a system package')).max(64);
 const HostPattern = z
   .string()
   .regex(/^\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$|^\[?[0-9A-Fa-f:.]+\]?$/, 'must be a host name or an address');
 
-const PermissionProfile = z.strictObject({
+export const PermissionProfile = z.strictObject({
   name: Text.optional(),
   read: List.default([]),
   write: List.default([]),
@@ -27,6 +32,10 @@ const PermissionProfile = z.strictObject({
     .optional(),
   privileged: z.boolean().default(false),
 });
+export type PermissionProfile = z.output<typeof PermissionProfile>;
+
+/** What runs a server: a container engine, whichever answers or one by name, or nothing but the system itself. */
+export const RuntimeName = z.enum(['container', 'docker', 'podman', 'process']);
 
 export const Container = {
   volumes: List.default([]).describe('HOST-PATH:CONTAINER-PATH[:ro]; host paths are absolute.'),
@@ -40,8 +49,21 @@ export const Container = {
   permission_profile_name_or_path: Text.optional(),
   permission_profile: PermissionProfile.optional(),
   image_verification: z.enum(['warn', 'enabled', 'disabled']).optional(),
+  memory: z
+    .string()
+    .regex(/^[1-9][0-9]{0,6}[kmg]$/, 'must be a number with k, m or g, as in 512m')
+    .optional()
+    .describe('Most memory the container may use; 2g when left out.'),
+  pids_limit: z.int().min(1).max(1_000_000).optional().describe('Most processes in the container; 512 when left out.'),
+  read_only_root: z
+    .boolean()
+    .optional()
+    .describe('Whether the files of the image stay as they are. Tried first when left out.'),
   ca_cert: Text.optional().describe('Certificate for builds, an absolute path.'),
-  runtime_config: z.strictObject({ builder_image: Text.optional(), additional_packages: List.default([]) }).optional(),
+  runtime_config: z
+    .strictObject({ builder_image: BaseImage.optional(), additional_packages: SystemPackages.default([]) })
+    .optional()
+    .describe('For images that are built from packages.'),
   ignore_config: z
     .strictObject({ load_global: z.boolean().default(true), print_overlays: z.boolean().default(false) })
     .optional(),

@@ -3,6 +3,7 @@ import { SallyError } from '../../base/index.ts';
 import { explain, findingsOf } from '../validate/explain.ts';
 import { type Finding, formatPath } from '../validate/problem.ts';
 import { isMapping } from '../walk.ts';
+import { PermissionProfile } from './container.ts';
 import { RUN_CONFIG_VERSION, RunConfig, ToolsOverride } from './schema.ts';
 import { fromToolHive } from './toolhive.ts';
 
@@ -53,6 +54,11 @@ export function parseToolsOverride(text: string, file: string): RunConfig['tools
       others.map((key) => ({ path: [key], message: 'is not a known field' })),
     );
   return check(ToolsOverride, overrides, file);
+}
+
+/** The file of `--permission-profile`. Unknown fields are errors: a rule that is misspelt must not be one that is missing. */
+export function parsePermissionProfile(text: string, file: string): PermissionProfile {
+  return check(PermissionProfile, readJson(text, file), file);
 }
 
 function check<S extends z.ZodType>(schema: S, value: unknown, place: string): z.output<S> {

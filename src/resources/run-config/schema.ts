@@ -4,7 +4,7 @@ import { EnvName, HeaderName, HeaderValue } from '../fields/names.ts';
 import { Port, Scopes, Text } from '../fields/text.ts';
 import { BackendToolName, ToolName } from '../fields/tools.ts';
 import { AnyIssuerUrl, HttpUrl } from '../fields/urls.ts';
-import { Container } from './container.ts';
+import { Container, RuntimeName } from './container.ts';
 
 /** What `sally` writes. Files of ToolHive name another version, or none. */
 export const RUN_CONFIG_VERSION = 'sallyport/v1' as const;
@@ -111,6 +111,7 @@ export const RunConfig = z.strictObject({
   remote_url: HttpUrl.optional().describe('Server that runs elsewhere.'),
   registry_server_name: Text.optional().describe('Name under which the server was found in a registry.'),
   registry_url: Text.optional(),
+  runtime: RuntimeName.optional().describe('What runs the server; decided once, when it is run first.'),
   working_directory: AbsolutePath.optional().describe('Where relative paths and installed packages are looked up.'),
   cmd_args: z.array(z.string().max(32_768)).max(MAX_ARGS).default([]),
   transport: z.enum(['stdio', 'streamable-http', 'sse']),

@@ -2,12 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { SallyError } from '../../base/index.ts';
 import type { PackageReference } from '../../resources/index.ts';
-import type { Environment, Launch } from '../launch.ts';
+import type { Environment, ProcessLaunch } from '../launch.ts';
 import { findInstalled } from './installed.ts';
 import { findProgram } from './program.ts';
 
 /** The part of a launch that a package reference decides. */
-export type Command = Pick<Launch, 'command' | 'args' | 'cwd' | 'tool'>;
+export type Command = Pick<ProcessLaunch, 'command' | 'args' | 'cwd' | 'tool'>;
 
 export interface ResolveOptions {
   /** The folder of the YAML file, or the working folder: relative paths and installed packages are looked up from here. */

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../base/index.ts';
-import type { Environment, Launch } from '../../launch.ts';
+import type { Environment, ProcessLaunch } from '../../launch.ts';
 import { secretsOf, serverEnvironment } from './environment.ts';
 
-const launch = (own: Launch['env'] = {}, tool?: Launch['tool']): Launch => ({
+const launch = (own: ProcessLaunch['env'] = {}, tool?: ProcessLaunch['tool']): ProcessLaunch => ({
   ...{ name: 'notes', command: 'notes-server', args: [], env: own },
   ...(tool === undefined ? {} : { tool }),
 });
 
 /** Without the mark, which is always there. */
-function seen(ours: Environment, server: Launch): Record<string, string> {
+function seen(ours: Environment, server: ProcessLaunch): Record<string, string> {
   const { SALLYPORT_GUARDED: _, ...rest } = serverEnvironment(ours, server, 'mark');
   return rest;
 }

@@ -1,7 +1,7 @@
 import { Secret } from '../../../base/index.ts';
-import type { Environment, Launch } from '../../launch.ts';
+import type { Environment, ProcessLaunch } from '../../launch.ts';
 
-type Tool = NonNullable<Launch['tool']>;
+type Tool = NonNullable<ProcessLaunch['tool']>;
 
 /**
  * What any program needs to find its way. Everything else of ours stays with us. A proxy is passed on as it is, with the
@@ -28,7 +28,7 @@ const LOOKS_SECRET = /token|secret|password|passwd|api[-_]?key|private|credentia
 export const MARK_VARIABLE = 'SALLYPORT_GUARDED';
 
 /** The whole environment of a server: the little it may know of ours, what its own configuration says, and our mark. */
-export function serverEnvironment(ours: Environment, launch: Launch, mark: string): Record<string, string> {
+export function serverEnvironment(ours: Environment, launch: ProcessLaunch, mark: string): Record<string, string> {
   const own = Object.entries(launch.env).map(([name, value]) => [
     name,
     value instanceof Secret ? value.reveal() : value,
@@ -37,7 +37,7 @@ export function serverEnvironment(ours: Environment, launch: Launch, mark: strin
 }
 
 /** The values in a server's environment that must not be seen in what it says. */
-export function secretsOf(ours: Environment, launch: Launch): readonly string[] {
+export function secretsOf(ours: Environment, launch: Pick<ProcessLaunch, 'env' | 'tool'>): readonly string[] {
   return Object.entries({ ...passedOn(ours, launch.tool), ...launch.env }).flatMap(([name, value]) => {
     if (value instanceof Secret) return [value.reveal()];
     return LOOKS_SECRET.test(name) && !GO_SETTINGS.has(name) ? [value] : passwordsIn(value);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { codeOf, SallyError } from '../../../base/index.ts';
-import type { Launch } from '../../launch.ts';
+import type { ProcessLaunch } from '../../launch.ts';
 
 /** How the first process of a group ended. */
 export interface Exit {
@@ -10,7 +10,7 @@ export interface Exit {
 }
 
 /** The system did not start the process. Its one word, ENOENT, means three different things. */
-export function notSpawned({ name, command, cwd }: Launch, cause: unknown): SallyError {
+export function notSpawned({ name, command, cwd }: ProcessLaunch, cause: unknown): SallyError {
   if (cwd !== undefined && !isFolder(cwd)) {
     return new SallyError('workload.reference_invalid', `${name} cannot start: its folder ${cwd} does not exist`, {
       cause,

@@ -1,5 +1,6 @@
 import type { SallyError } from '../../../base/index.ts';
-import type { Launch } from '../../launch.ts';
+import type { ProcessLaunch } from '../../launch.ts';
+import type { Life } from '../keep-running.ts';
 import { closed, exited, lineTooLong, notReading, stdoutClosed } from './failures.ts';
 import { createLastWords } from './last-words.ts';
 import type { Limits } from './limits.ts';
@@ -20,19 +21,7 @@ export interface RunParts extends GroupParts {
   readonly onWords?: ((line: string) => void) | undefined;
 }
 
-/** One life of a server process, from its spawn to the last byte of its output. */
-export interface Run {
-  readonly pid: number;
-  /** Writes one line to its stdin. After the end it does nothing: `ended` has told whoever waits for an answer. */
-  send(line: string): void;
-  lastLines(): readonly string[];
-  /** Asks it to end, and makes it end when it does not. */
-  stop(): void;
-  /** Why it ended. By then nothing of it is left. Never rejects. */
-  readonly ended: Promise<SallyError>;
-}
-
-export async function startRun(launch: Launch, parts: RunParts): Promise<Run> {
+export async function startRun(launch: ProcessLaunch, parts: RunParts): Promise<Life> {
   const { limits, log, mask } = parts;
   const group = await spawnGroup(launch, parts);
   const words = createLastWords({ server: launch.name, log, mask, hear: parts.onWords });
@@ -78,6 +67,7 @@ export async function startRun(launch: Launch, parts: RunParts): Promise<Run> {
   }
 
   return {
+    where: { pid: group.pid },
     pid: group.pid,
     send,
     lastLines: words.lines,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../base/index.ts';
-import type { Environment, Launch } from '../../launch.ts';
+import type { Environment, ProcessLaunch } from '../../launch.ts';
 import { serverEnvironment } from './environment.ts';
 import { type Exit, notSpawned } from './failures.ts';
 import { groupOf, isGroupGone } from './group-members.ts';
@@ -41,7 +41,7 @@ export interface ProcessGroup {
   end(graces: Graces): Promise<void>;
 }
 
-export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupParts): Promise<ProcessGroup> {
+export async function spawnGroup(launch: ProcessLaunch, { guardian, log, env }: GroupParts): Promise<ProcessGroup> {
   const mark = guardian.newMark();
   const child = start(launch, serverEnvironment(env, launch, mark));
   // Before anything can happen in between: from here on the process cannot outlive us.
@@ -124,7 +124,7 @@ export async function spawnGroup(launch: Launch, { guardian, log, env }: GroupPa
   return { pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, end };
 }
 
-function start(launch: Launch, env: Record<string, string>) {
+function start(launch: ProcessLaunch, env: Record<string, string>) {
   try {
     return spawn(launch.command, launch.args, {
       ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),

@@ -1,0 +1,110 @@
+import { type Log, SallyError, type Secret } from '../base/index.ts';
+import { parsePackageReference, type RunConfig } from '../resources/index.ts';
+import { ensureBuilt, ensureImage, type Progress } from '../workloads/images/index.ts';
+import {
+  type ContainerLaunch,
+  connectEngine,
+  type Engine,
+  type Environment,
+  mountsOf,
+  needsRelay,
+  networkOf,
+  parsePort,
+  reap,
+  volumesOf,
+} from '../workloads/index.ts';
+import { profileOf, wantedEngine } from './runtime.ts';
+
+const MEMORY = 2 * 1024 ** 3;
+const PIDS = 512;
+/** Only for the way to the port of a server, and for the way out of an isolated one. */
+const RELAY_IMAGE = 'node:24-alpine';
+
+export interface ContainerParts {
+  readonly env: Environment;
+  readonly log: Log;
+  readonly progress: Progress;
+  /** The engine, where it is known already. */
+  readonly engine?: Engine | undefined;
+}
+
+/** Everything about the container of a workload but what it listens on. Images are fetched or built when they are not there. */
+export async function containerLaunchOf(
+  config: RunConfig,
+  variables: Readonly<Record<string, string | Secret>>,
+  parts: ContainerParts,
+): Promise<ContainerLaunch> {
+  const { env, log } = parts;
+  const { name, working_directory: from = '/' } = config;
+  const engine = parts.engine ?? (await connectEngine(env, wantedEngine(config)));
+  await reap(engine, env, log);
+  const profile = profileOf(config);
+  const isHttp = config.transport !== 'stdio';
+  const network = networkOf(profile, {
+    mode: config.network,
+    isolate: config.isolate_network,
+    gateway: config.allow_docker_gateway,
+    publish: config.publish.map(parsePort),
+    listens: isHttp,
+  });
+  const volumes = await volumesOf(profile, config.volumes, from);
+  const hiding = { global: config.ignore_config?.load_global ?? true, env };
+  const mounts = (await Promise.all(volumes.map((volume) => mountsOf(volume, hiding)))).flat();
+  if (config.ignore_config?.print_overlays) {
+    for (const mount of mounts) if (mount.kind === 'hidden') parts.progress(`hidden from ${name}: ${mount.target}`);
+  }
+  if (profile.privileged)
+    log.warn('the container is privileged: it can do everything on the machine of its engine', { workload: name });
+  if (!engine.limits.memory) log.warn('this engine cannot limit memory', { workload: name });
+  const draft: ContainerLaunch = {
+    kind: 'container',
+    name,
+    engine: engine.address,
+    image: await imageOf(config, { ...parts, engine }),
+    args: config.cmd_args,
+    env: variables,
+    labels: config.container_labels,
+    mounts,
+    network,
+    privileged: profile.privileged,
+    memoryBytes: bytesOf(config.memory),
+    pids: config.pids_limit ?? PIDS,
+    root: config.read_only_root === undefined ? 'auto' : config.read_only_root ? 'read-only' : 'writable',
+  };
+  if (!isHttp && !needsRelay(draft)) return draft;
+  return { ...draft, relayImage: await relayImage(config, { ...parts, engine }) };
+}
+
+type WithEngine = ContainerParts & { readonly engine: Engine };
+
+async function imageOf(config: RunConfig, parts: WithEngine): Promise<string> {
+  const { image = '', runtime_config, ca_cert, working_directory: from = '/' } = config;
+  const reference = parsePackageReference(image);
+  if (reference) {
+    const { builder_image, additional_packages = [] } = runtime_config ?? {};
+    return await ensureBuilt(
+      { reference, base: builder_image, packages: additional_packages, caCert: ca_cert, from },
+      parts,
+    );
+  }
+  if (runtime_config !== undefined || ca_cert !== undefined) {
+    throw new SallyError(
+      'config.unsupported',
+      '--runtime-image, --runtime-add-package and --ca-cert are for images that are built from packages',
+      { hint: 'leave them out: this image is taken as it is' },
+    );
+  }
+  return await ensureImage(image, parts);
+}
+
+/** A server of npm has Node.js in its own base image; nothing else need be fetched then. */
+async function relayImage(config: RunConfig, parts: WithEngine): Promise<string> {
+  const own = config.image?.startsWith('npx://') ? config.runtime_config?.builder_image : undefined;
+  return await ensureImage(parts.env.SALLYPORT_RELAY_IMAGE || own || RELAY_IMAGE, parts);
+}
+
+function bytesOf(size: string | undefined): number {
+  const [, number, unit] = /^([0-9]+)([kmg])$/.exec(size ?? '') ?? [];
+  if (number === undefined || unit === undefined) return MEMORY;
+  return Number(number) * 1024 ** ('kmg'.indexOf(unit) + 1);
+}

@@ -1,0 +1,39 @@
+import type { RunConfig } from '../resources/index.ts';
+import { findWay, networkOf, parsePort } from '../workloads/index.ts';
+import { profileOf } from './runtime.ts';
+
+/** A decision about one host and port, as the proxy of the workload would make it. */
+export interface EgressAnswer {
+  readonly allowed: boolean;
+  readonly why: string;
+  readonly address?: string;
+}
+
+export async function explainEgress(config: RunConfig, host: string, port: number): Promise<EgressAnswer> {
+  if (config.remote_url !== undefined)
+    return { allowed: true, why: 'the server runs elsewhere, and nothing here confines it' };
+  if (config.runtime === undefined || config.runtime === 'process')
+    return { allowed: true, why: 'the server is a process of this machine, which nothing confines' };
+  const network = networkOf(profileOf(config), {
+    mode: config.network,
+    isolate: config.isolate_network,
+    gateway: config.allow_docker_gateway,
+    publish: config.publish.map(parsePort),
+    listens: config.transport !== 'stdio',
+  });
+  switch (network.kind) {
+    case 'none':
+      return { allowed: false, why: 'the container has no network' };
+    case 'bridge':
+      return {
+        allowed: true,
+        why: 'the container has a network of the engine, without restrictions; --isolate-network closes it',
+      };
+    case 'named':
+      return { allowed: true, why: `the container is on the network ${network.name}, which is not ours to restrict` };
+    case 'isolated': {
+      const { allowed, why, address } = await findWay(network.rules, host, port);
+      return { allowed, why, ...(address === undefined ? {} : { address }) };
+    }
+  }
+}

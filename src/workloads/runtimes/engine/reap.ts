@@ -1,0 +1,23 @@
+import type { Log } from '../../../base/index.ts';
+import type { Environment } from '../../launch.ts';
+import type { Engine } from './connect.ts';
+import { hasOwner, homeOf, LABEL } from './labels.ts';
+import { soon } from './soon.ts';
+
+/**
+ * Removes what a killed `sally` of this home left behind, where its guardian could not. Only containers with our label count, and
+ * of those only the ones whose owner is gone.
+ */
+export async function reap({ api }: Pick<Engine, 'api'>, env: Environment, log: Log): Promise<void> {
+  const filters = { label: [`${LABEL.home}=${homeOf(env)}`] };
+  const found = await soon(api.listContainers({ all: true, filters }));
+  for (const { Id, Labels } of found.filter(({ Labels }) => !hasOwner(Labels))) {
+    await api
+      .getContainer(Id)
+      .remove({ force: true, v: true })
+      .then(
+        () => log.info('removed a container that had lost its owner', { workload: Labels[LABEL.workload] }),
+        () => {}, // another command was faster
+      );
+  }
+}

@@ -1,0 +1,225 @@
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from './processes.ts';
+import { installWithApt } from './programs.ts';
+import { ROOT } from './sally.ts';
+
+/**
+ * Real container engines. One that answers already (DOCKER_HOST) is used; otherwise Debian's is installed and started with folders of
+ * its own. No registry is needed: the one base image is made from Debian's packages and the Node.js that runs the tests.
+ */
+export interface TestEngine extends AsyncDisposable {
+  readonly kind: 'docker' | 'podman';
+  /** For commands that should find it. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the command of the engine prints. */
+  cli(...words: string[]): Promise<string>;
+  /** Names of all containers that carry our label. */
+  containers(): Promise<readonly string[]>;
+  /** `kill -9`, and a new one with the same data. */
+  restart(): Promise<void>;
+}
+
+export const BASE_IMAGE = 'sally-test/base:1';
+export const GO_IMAGE = 'sally-test/go:1';
+export const SERVER_IMAGE = 'sally-test/server:1';
+
+const CACHE = join(ROOT, 'node_modules/.cache/sallyport-images');
+const FIXTURES = join(ROOT, 'test/fixtures/images');
+const STARTS_WITHIN = 60_000;
+
+export function ensureEngine(kind: 'docker' | 'podman'): void {
+  const missing = [
+    ...(kind === 'docker' ? [['dockerd', 'docker.io']] : [['podman', 'podman', 'netavark', 'catatonit', 'runc']]),
+    ['iptables', 'iptables'],
+    ['mmdebstrap', 'mmdebstrap'],
+  ].flatMap(([program = '', ...packages]) => (spawnSync(program, ['--version']).error ? packages : []));
+  if (missing.length > 0) installWithApt(missing);
+}
+
+export async function startDocker(): Promise<TestEngine> {
+  if (process.env.DOCKER_HOST)
+    return await prepared(
+      'docker',
+      process.env.DOCKER_HOST,
+      () => Promise.resolve(),
+      async () => {},
+    );
+  ensureEngine('docker');
+  const folder = await mkdtemp(join(tmpdir(), 'sally-docker-'));
+  const socket = join(folder, 'docker.sock');
+  await writeFile(join(folder, 'daemon.json'), '{}');
+  return await startDaemon('docker', folder, socket, 'dockerd', [
+    ...[
+      '--config-file',
+      join(folder, 'daemon.json'),
+      '--host',
+      `unix://${socket}`,
+      '--data-root',
+      join(folder, 'data'),
+    ],
+    ...['--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+  ]);
+}
+
+export async function startPodman(): Promise<TestEngine> {
+  ensureEngine('podman');
+  const folder = await mkdtemp(join(tmpdir(), 'sally-podman-'));
+  const socket = join(folder, 'podman.sock');
+  // Machines in which the tests run may not raise limits, which Podman tries by default.
+  const config = join(folder, 'containers.conf');
+  await writeFile(config, '[containers]\ndefault_ulimits = ["nofile=8192:8192", "nproc=8192:8192"]\n');
+  const own = ['--runtime', 'runc', '--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
+  const service = [...own, 'system', 'service', '--time', '0', `unix://${socket}`];
+  return await startDaemon('podman', folder, socket, 'podman', service, { CONTAINERS_CONF: config });
+}
+
+async function startDaemon(
+  kind: TestEngine['kind'],
+  folder: string,
+  socket: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestEngine> {
+  let daemon: ChildProcess | undefined;
+  let said = '';
+  const host = `unix://${socket}`;
+
+  async function start(): Promise<void> {
+    daemon = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    for (const stream of [daemon.stdout, daemon.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-4_000);
+      });
+    }
+    const answers = () =>
+      promisify(execFile)(client(kind), clientArgs(kind, host, ['version'])).then(
+        () => true,
+        () => false,
+      );
+    await eventually(answers, Boolean, STARTS_WITHIN).catch((cause: unknown) => {
+      throw new Error(`${program} did not start:\n${said}`, { cause });
+    });
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
+    const gone = once(daemon, 'exit');
+    daemon.kill(signal);
+    await gone;
+  }
+
+  async function dispose(): Promise<void> {
+    await end('SIGTERM');
+    // Podman leaves its storage mounted, and what an engine mounted keeps a folder busy.
+    spawnSync('umount', ['--lazy', join(folder, 'root/overlay')]);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 }).catch(() => {});
+  }
+
+  try {
+    await start();
+    return await prepared(kind, host, dispose, async () => {
+      await end('SIGKILL');
+      await start();
+    });
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+async function prepared(
+  kind: TestEngine['kind'],
+  host: string,
+  dispose: () => Promise<void>,
+  restart: () => Promise<void>,
+): Promise<TestEngine> {
+  async function cli(...words: string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(client(kind), clientArgs(kind, host, words), {
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return stdout;
+  }
+  const names = (await cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
+  const has = (image: string): boolean => names.some((name) => name.endsWith(image));
+  if (!has(BASE_IMAGE)) await cli('import', baseArchive(), BASE_IMAGE);
+  await cli('build', '--quiet', '-t', SERVER_IMAGE, join(FIXTURES, 'server'));
+  return {
+    kind,
+    env: { DOCKER_HOST: host, SALLYPORT_RELAY_IMAGE: BASE_IMAGE },
+    cli,
+    async containers() {
+      const found = await cli('ps', '-a', '--filter', 'label=dev.sallyport/workload', '--format', '{{.Names}}');
+      return found.split('\n').filter((line) => line !== '');
+    },
+    restart,
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** An image with Go, for builds. Large, so only where it is needed. */
+export async function ensureGoImage(engine: TestEngine): Promise<void> {
+  const names = (await engine.cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
+  if (names.some((name) => name.endsWith(GO_IMAGE))) return;
+  const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
+  const folder = await mkdtemp(join(tmpdir(), 'sally-go-image-'));
+  try {
+    await writeFile(
+      join(folder, 'Dockerfile'),
+      `FROM ${BASE_IMAGE}\nADD go.tar /usr/local/go\nENV PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin\n`,
+    );
+    execFileSync('tar', [
+      '-C',
+      realpathSync(root),
+      '--exclude=./test',
+      '--exclude=./doc',
+      '--exclude=./api',
+      '-cf',
+      join(folder, 'go.tar'),
+      '.',
+    ]);
+    await engine.cli('build', '--quiet', '-t', GO_IMAGE, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Debian with Python, the Node.js of the tests and the npm of this machine, made once. */
+function baseArchive(): string {
+  const archive = join(CACHE, 'base.tar');
+  if (existsSync(archive)) return archive;
+  mkdirSync(CACHE, { recursive: true });
+  const npm = dirname(dirname(realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim())));
+  const draft = `${archive}.${process.pid}.tar`;
+  const without = ['doc', 'locale', 'man', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
+  execFileSync(
+    'mmdebstrap',
+    [
+      ...['--variant=minbase', '--include=python3,python3-venv,ca-certificates,libstdc++6', ...without],
+      `--customize-hook=upload '${realpathSync(process.execPath)}' /usr/local/bin/node`,
+      '--customize-hook=chmod 755 "$1/usr/local/bin/node"',
+      '--customize-hook=mkdir -p "$1/usr/local/lib/node_modules"',
+      `--customize-hook=copy-in '${npm}' /usr/local/lib/node_modules`,
+      '--customize-hook=ln -s ../lib/node_modules/npm/bin/npm-cli.js "$1/usr/local/bin/npm"',
+      ...['bookworm', draft, 'http://deb.debian.org/debian'],
+    ],
+    { stdio: 'inherit' },
+  );
+  renameSync(draft, archive);
+  return archive;
+}
+
+/** Debian's own: another `docker` on the PATH may be too new for it. */
+function client(kind: TestEngine['kind']): string {
+  return kind === 'docker' ? '/usr/bin/docker' : 'podman';
+}
+
+function clientArgs(kind: TestEngine['kind'], host: string, words: readonly string[]): string[] {
+  return kind === 'docker' ? ['--host', host, ...words] : ['--url', host, ...words];
+}
