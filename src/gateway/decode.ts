@@ -4,15 +4,15 @@ import { type ClientMessage, parseClientMessage, type RpcMessage } from '../mcp/
 import { readBody } from './listener/index.ts';
 
 /** Bytes become one MCP message, or the messages of an old batch. The checks that need no body come first, so that a wrong request costs next to nothing. */
-export async function decodeMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
+export function decodeMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
   refuseUnreadable(request);
-  return parseClientMessage(await readBody(request));
+  return readBody(request, parseClientMessage);
 }
 
 /** The same for clients of 2024-11-05, which are answered elsewhere and accept nothing in particular. */
-export async function decodeOldMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
+export function decodeOldMessage(request: IncomingMessage): Promise<ClientMessage | readonly RpcMessage[]> {
   refuseOtherTypes(request);
-  return parseClientMessage(await readBody(request));
+  return readBody(request, parseClientMessage);
 }
 
 function refuseUnreadable(request: IncomingMessage): void {

@@ -20,8 +20,11 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Is given the function that ends the request early. Cheaper than a signal, and there is one for each request. */
-  readonly onStart?: (abort: (reason: Error) => void) => void;
+  /**
+   * Is given the function that ends the request early, and may give one that is called when the request is over, with all of
+   * its stream. Cheaper than a signal, and there is one for each request.
+   */
+  readonly onStart?: ((abort: (reason: Error) => void) => (() => void) | undefined) | undefined;
 }
 
 /** A whole answer, or an event stream that goes on. */

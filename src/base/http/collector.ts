@@ -19,6 +19,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   #more: Buffer[] | undefined;
   #size = 0;
   #stream: ReturnType<typeof createChunks> | undefined;
+  #over: (() => void) | undefined;
 
   constructor(
     url: URL,
@@ -35,7 +36,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#request.onStart?.((reason) => controller.abort(reason));
+    this.#over = this.#request.onStart?.((reason) => controller.abort(reason));
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -63,6 +64,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#over?.();
     if (this.#stream) {
       this.#stream.end();
       return;
@@ -72,6 +74,7 @@ export class Collector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#over?.();
     const explained = explain(error, this.#url);
     if (this.#stream) this.#stream.fail(explained);
     else this.#reject(explained);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpAnswer } from '../../base/http/index.ts';
-import { type Log, SallyError } from '../../base/index.ts';
+import { codeOf, type Log, SallyError } from '../../base/index.ts';
 import {
   encodeCall,
   isAnswerTo,
@@ -105,18 +105,25 @@ export async function openLegacyHttp(opening: Opening, parts: LegacyHttpParts, s
     let lastEventId: string | undefined;
     let retry = DEFAULT_RETRY;
     for (let resumes = 0; stream && resumes <= MAX_RESUMES; resumes++) {
-      for await (const { event, message } of readMessages(stream, name)) {
-        if (call.cancelled) throw call.cancelled;
-        lastEventId = event.id ?? lastEventId;
-        retry = event.retry ?? retry;
-        if (message) resumes = 0;
-        const answer = message && pick(message, id, call);
-        if (answer) return answer;
+      try {
+        for await (const { event, message } of readMessages(stream, name)) {
+          if (call.cancelled) throw call.cancelled;
+          lastEventId = event.id ?? lastEventId;
+          retry = event.retry ?? retry;
+          if (message) resumes = 0;
+          const answer = message && pick(message, id, call);
+          if (answer) return answer;
+        }
+      } catch (error) {
+        // A connection that was cut is an end like any other, as long as we know where to go on.
+        const cut = codeOf(error) === 'fetch.unreachable' && lastEventId !== undefined;
+        if (call.cancelled || !cut) throw call.cancelled ?? error;
       }
       if (lastEventId === undefined || postOnly) break;
-      await sleep(retry, undefined, { signal: closing.signal });
+      const needed = AbortSignal.any([closing.signal, cancelling(call)]);
+      await sleep(retry, undefined, { signal: needed }).catch(() => {});
       if (call.cancelled) throw call.cancelled;
-      const again = await poster.get(identity, { ...headers(), 'last-event-id': lastEventId }, closing.signal);
+      const again = await poster.get(identity, { ...headers(), 'last-event-id': lastEventId }, needed);
       stream = again.status < 300 ? again.stream : undefined;
     }
     throw incomplete();
@@ -203,4 +210,11 @@ function withOwnToken(method: string, params: Params, call: Call): Params {
 
 function textOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' ? header : undefined;
+}
+
+/** Dear, but a stream that breaks off is seldom. */
+function cancelling(call: Call): AbortSignal {
+  const cancel = new AbortController();
+  call.onCancel((reason) => cancel.abort(reason));
+  return cancel.signal;
 }

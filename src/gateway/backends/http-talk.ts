@@ -30,23 +30,24 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
   );
   const forPost = { ...fixed, ...POST_HEADERS };
 
-  async function send(body: string, headers: Headers, call: Call | undefined): Promise<HttpAnswer> {
-    if (!call) return await http.request(url, { method: 'POST', headers, body });
-    let abort: ((reason: Error) => void) | undefined;
-    const forget = call.onCancel((reason) => abort?.(reason));
-    try {
-      return await http.request(url, {
-        method: 'POST',
-        headers,
-        body,
-        onStart: (stop) => {
-          abort = stop;
-          if (call.cancelled) stop(call.cancelled);
-        },
-      });
-    } finally {
-      forget();
-    }
+  /** A call that is cancelled ends its request, also while the answer streams in. */
+  function send(body: string, headers: Headers, call: Call | undefined): Promise<HttpAnswer> {
+    return http.request(url, { method: 'POST', headers, body, onStart: call && ((stop) => call.onCancel(stop)) });
+  }
+
+  async function sendWithRenewal(
+    body: string,
+    identity: Identity,
+    own: Headers,
+    call: Call | undefined,
+  ): Promise<HttpAnswer> {
+    const given = credential.headers(identity);
+    const shown = given instanceof Promise ? await given : given;
+    const answer = await send(body, joined(forPost, shown, own), call);
+    if (answer.status !== 401) return answer;
+    // Who is refused was not served: sending it again repeats nothing.
+    const renewed = await credential.renew?.(identity, shown);
+    return renewed ? await send(body, joined(forPost, renewed, own), call) : answer;
   }
 
   function listen(headers: Headers, signal: AbortSignal): Promise<HttpAnswer> {
@@ -57,19 +58,17 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
         const onAbort = (): void => stop(new SallyError('fetch.unreachable', 'the stream is not needed any more'));
         if (signal.aborted) onAbort();
         else signal.addEventListener('abort', onAbort, { once: true });
+        return () => signal.removeEventListener('abort', onAbort);
       },
     });
   }
 
   return {
-    async post(body, identity, own, call) {
-      const given = credential.headers(identity);
-      const shown = given instanceof Promise ? await given : given;
-      const answer = await send(body, joined(forPost, shown, own), call);
-      if (answer.status !== 401 || !credential.renew) return answer;
-      // Who is refused was not served: sending it again repeats nothing.
-      const renewed = await credential.renew(identity, shown);
-      return renewed ? await send(body, joined(forPost, renewed, own), call) : answer;
+    post(body, identity, own, call) {
+      const given = credential.personal ? undefined : credential.headers(identity);
+      // What is the same for everybody is neither waited for nor renewed.
+      if (given && !(given instanceof Promise)) return send(body, joined(forPost, given, own), call);
+      return sendWithRenewal(body, identity, own, call);
     },
 
     async get(identity, own, signal) {

@@ -196,16 +196,13 @@ export function createLegacy({ hubs, sessions }: ClientParts): Legacy {
   ): Promise<void> {
     const call = toCall(request, raw, identity, strangerOf(identity));
     outlet.onClose(() => call.cancel('the client went away'));
-    const answer =
-      request.method === 'ping'
-        ? EMPTY
-        : await hubs
-            .of(identity)
-            .answer(call)
-            .catch((thrown: unknown) => {
-              if (needsStatus(thrown) && !call.cancelled) throw thrown;
-              return failure(thrown);
-            });
+    let answer: Answer;
+    try {
+      answer = request.method === 'ping' ? EMPTY : await hubs.of(identity).answer(call);
+    } catch (thrown) {
+      if (needsStatus(thrown) && !call.cancelled) throw thrown;
+      answer = failure(thrown);
+    }
     const { status, body } = writeAnswer(call.id, answer, 'legacy');
     outlet.json(status, body);
   }

@@ -48,7 +48,11 @@ export function createModern({ hubs, parking, serverInfo }: ModernParts) {
     if (method === 'subscriptions/listen') return await listen(call, hubs.of(identity), outlet, serverInfo);
     let answer: Answer;
     try {
-      answer = await answerTo(call);
+      const hub = hubs.of(identity);
+      answer =
+        method === 'server/discover'
+          ? complete(discovery(await hub.greeting()), serverInfo)
+          : complete(await hub.answer(call), serverInfo, method);
     } catch (thrown) {
       if (needsStatus(thrown) && outlet.open && !outlet.streaming && !call.cancelled) throw thrown;
       answer = failure(thrown);
@@ -56,13 +60,6 @@ export function createModern({ hubs, parking, serverInfo }: ModernParts) {
     if (!call.cancelled) channel.finish(answer);
     else if (outlet.open) outlet.end();
   };
-
-  async function answerTo(call: LiveCall): Promise<Answer> {
-    const hub = hubs.of(call.identity);
-    if (call.method === 'server/discover') return complete(discovery(await hub.greeting()), serverInfo);
-    const answer = await hub.answer(call);
-    return 'unread' in answer ? answer : complete(answer, serverInfo, call.method);
-  }
 }
 
 function discovery({ capabilities, instructions }: Greeting): Told {
@@ -85,9 +82,9 @@ const CACHEABLE = new Set([
   'resources/read',
 ]);
 
-/** What this revision wants on every result, where the server behind did not already say it. */
-function complete(answer: Told, serverInfo: Params, method = ''): Told {
-  if ('error' in answer) return answer;
+/** What this revision wants on every result, where the server behind did not already say it. An answer goes unread if it may. */
+function complete(answer: Answer, serverInfo: Params, method = ''): Answer {
+  if ('unread' in answer || 'error' in answer) return answer;
   const { result } = answer;
   const resultType = result.resultType ?? 'complete';
   const hints = CACHEABLE.has(method) && resultType === 'complete' ? { ttlMs: 0, cacheScope: 'private' } : {};

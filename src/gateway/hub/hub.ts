@@ -30,6 +30,7 @@ export interface HubEvents {
 /** One backend or many, as one server. */
 export interface Members {
   greeting(): Greeting;
+  /** Throws, at once or later, when there is no answer. */
   answer(call: Call): Promise<Answer>;
   /** The backend that has a resource. */
   ownerOf(uri: string): Backend | Promise<Backend>;

@@ -107,7 +107,7 @@ export function createMany(
             throw new SallyError('call.invalid_params', 'tools/call needs the name of a tool');
           const { name } = params;
           const toConnect = connectTools.backendOf(name);
-          const listed = await found(({ tools }) => tools.get(name));
+          const listed = current().tools.get(name) ?? (await found(({ tools }) => tools.get(name)));
           if (!listed && toConnect) return connected(toConnect, await forward(toConnect, call, 'tools/list', {}));
           const route = listed ?? (await onceListed(call, name));
           if (!route) throw new SallyError('call.unknown_tool', `Unknown tool: ${name}`);

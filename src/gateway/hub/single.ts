@@ -36,13 +36,13 @@ export function createSingle(backend: Backend, forward: Forward, version: string
     },
   };
 
-  async function pass(call: Call, params = call.params): Promise<Answer> {
+  function pass(call: Call, params = call.params): Promise<Answer> {
     const { method, client } = call;
     if (method === 'tools/call' && client.era === 'modern')
       checkParamHeaders(call, tools().get(String(params.name)) ?? []);
     // A server of the stateless revision is told the level with each request instead.
-    if (method === 'logging/setLevel' && !canSetLevel(backend)) return { result: {} };
-    return await forward(backend, call, method, params);
+    if (method === 'logging/setLevel' && !canSetLevel(backend)) return Promise.resolve({ result: {} });
+    return forward(backend, call, method, params);
   }
 
   /** Only lists of tools are looked into, and only calls of tools are changed. */

@@ -4,8 +4,15 @@ import { SallyError } from '../../base/index.ts';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
-/** The whole body as text. A declared length over the limit is refused unread, an undeclared one as soon as it gets there. */
-export function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTES): Promise<string> {
+/**
+ * What `understand` makes of the whole body. A declared length over the limit is refused unread, an undeclared one as soon as it
+ * gets there.
+ */
+export function readBody<T>(
+  request: IncomingMessage,
+  understand: (text: string) => T,
+  limit: number = MAX_BODY_BYTES,
+): Promise<T> {
   if (Number(request.headers['content-length'] ?? 0) > limit) return Promise.reject(tooLarge(limit));
   return new Promise((resolve, reject) => {
     let first: Buffer | undefined;
@@ -22,7 +29,7 @@ export function readBody(request: IncomingMessage, limit: number = MAX_BODY_BYTE
     });
     request.on('end', () => {
       try {
-        resolve(decode(more ? Buffer.concat(more) : (first ?? Buffer.alloc(0))));
+        resolve(understand(decode(more ? Buffer.concat(more) : (first ?? Buffer.alloc(0)))));
       } catch (error) {
         reject(error as Error);
       }
