@@ -13,8 +13,8 @@ process.stderr.on('error', () => {});
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${version}\n`);
 } else {
-  const { boundYoungGeneration } = await import('./base/index.ts');
-  boundYoungGeneration();
+  const { keepHeapSmall } = await import('./base/index.ts');
+  keepHeapSmall();
   const { runCli } = await import('./cli/index.ts');
   process.exitCode = await runCli({
     argv,

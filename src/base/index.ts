@@ -5,10 +5,10 @@
 export { cacheFolder, configFolder, dataFolder, stateFolder } from './directories.ts';
 export { DURATION_PATTERN, parseDuration } from './duration.ts';
 export { codeOf, type ErrorCode, type ErrorDetails, FACES, type Face, SallyError, toSallyError } from './errors.ts';
+export { keepHeapSmall } from './heap.ts';
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts';
 export { printable } from './printable.ts';
 export type { HttpHandler, Route } from './route.ts';
 export { createSealer, type Sealer } from './seal.ts';
 export { Secret } from './secret.ts';
 export { suggest } from './suggest.ts';
-export { boundYoungGeneration } from './young-generation.ts';

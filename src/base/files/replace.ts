@@ -42,6 +42,8 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+const CHUNK = 64 * 1024;
+
 /**
  * The bytes of a regular file, or `undefined` when there is none. A larger one is refused before it fills the memory, and a
  * pipe or device before it keeps us waiting.
@@ -51,13 +53,15 @@ export async function readBounded(path: string, most: number): Promise<Buffer | 
     const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       if (!(await file.stat()).isFile()) throw unreadable(`${path} is not a regular file`);
-      const bytes = Buffer.alloc(most + 1);
+      const chunks: Buffer[] = [];
       let length = 0;
-      for (let read = -1; read !== 0 && length < bytes.length; length += read) {
-        ({ bytesRead: read } = await file.read(bytes, length, Math.min(bytes.length - length, 1 << 20)));
+      for (;;) {
+        const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(CHUNK) });
+        if (bytesRead === 0) return Buffer.concat(chunks, length);
+        length += bytesRead;
+        if (length > most) throw unreadable(`${path} is larger than ${most} bytes`);
+        chunks.push(buffer.subarray(0, bytesRead));
       }
-      if (length > most) throw unreadable(`${path} is larger than ${most} bytes`);
-      return bytes.subarray(0, length);
     } finally {
       await file.close();
     }
