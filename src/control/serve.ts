@@ -36,7 +36,7 @@ export interface ServeParts {
 }
 
 /** One slow server does not keep the others waiting: after this many milliseconds it joins when it is ready. */
-const PATIENCE = { own: 5_000, remote: 400 };
+const PATIENCE = { own: 5_000, remote: 300 };
 
 /**
  * The control road for a folder: what is declared becomes what runs, now and after each change. A change that is wrong is

@@ -26,7 +26,6 @@ export function parseStrict(text: string): StrictJson {
   }
   const scanner = new Scanner(text);
   scanner.scan();
-  if (scanner.members !== membersOf(value)) throw twice();
   refuseMisread(value, scanner.params);
   return { value, raw: scanner.params };
 }
@@ -51,13 +50,10 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
-const COLON = 0x3a;
 
 /** Walks a text that is known to be JSON. That makes it short: it only has to find where things begin and end. */
 class Scanner {
   params: Map<string, string> | undefined;
-  /** How many members all objects of the text have together: before each value of one stands a colon. */
-  members = 0;
   readonly #text: string;
   #at = 0;
 
@@ -67,99 +63,92 @@ class Scanner {
 
   scan(): void {
     this.#space();
-    if (this.#code() !== OPEN_BRACE) {
-      this.#value(0);
-      return;
-    }
-    while (this.#hasNext()) {
-      if (this.#key() === 'params' && this.#code() === OPEN_BRACE) this.#params();
-      else this.#value(1);
+    this.#value(0, false);
+  }
+
+  #value(depth: number, isParams: boolean): void {
+    switch (this.#text.charCodeAt(this.#at)) {
+      case OPEN_BRACE:
+        this.#object(depth + 1, isParams);
+        return;
+      case OPEN_BRACKET:
+        this.#array(depth + 1);
+        return;
+      case QUOTE:
+        this.#string();
+        return;
+      default:
+        this.#word();
     }
   }
 
-  #params(): void {
-    this.params = new Map();
-    while (this.#hasNext()) {
-      const key = this.#key();
-      const from = this.#at;
-      this.#value(2);
-      this.params.set(key, this.#text.slice(from, this.#at));
-    }
-  }
-
-  /** Goes on to the next key of the object, or over its end. */
-  #hasNext(): boolean {
-    this.#space();
-    if (this.#code() !== CLOSE_BRACE) {
-      this.#at += 1; // the brace before the first, the comma before the others
-      this.#space();
-    }
-    if (this.#code() !== CLOSE_BRACE) return true;
+  #object(depth: number, isParams: boolean): void {
+    if (depth > MAX_DEPTH) throw tooDeep();
+    const text = this.#text;
+    const few: string[] = [];
+    let many: Set<string> | undefined;
+    if (isParams) this.params = new Map();
     this.#at += 1;
-    return false;
+    for (;;) {
+      this.#space();
+      if (text.charCodeAt(this.#at) === CLOSE_BRACE) break;
+      const key = this.#key();
+      if (many ? many.has(key) : few.includes(key)) throw twice(key);
+      if (many) many.add(key);
+      else if (few.push(key) === 16) many = new Set(few);
+      this.#space();
+      this.#at += 1; // the colon
+      this.#space();
+      const from = this.#at;
+      this.#value(depth, depth === 1 && key === 'params');
+      if (isParams) this.params?.set(key, text.slice(from, this.#at));
+      this.#space();
+      if (text.charCodeAt(this.#at) !== COMMA) break;
+      this.#at += 1;
+    }
+    this.#at += 1;
   }
 
-  /** Reads the key here and goes on to its value. */
+  #array(depth: number): void {
+    if (depth > MAX_DEPTH) throw tooDeep();
+    const text = this.#text;
+    this.#at += 1;
+    for (;;) {
+      this.#space();
+      if (text.charCodeAt(this.#at) === CLOSE_BRACKET) break;
+      this.#value(depth, false);
+      this.#space();
+      if (text.charCodeAt(this.#at) !== COMMA) break;
+      this.#at += 1;
+    }
+    this.#at += 1;
+  }
+
   #key(): string {
     const from = this.#at;
-    this.#at = endOfString(this.#text, from);
+    this.#string();
     const key = this.#text.slice(from + 1, this.#at - 1);
-    this.#space();
-    this.#at += 1; // the colon
-    this.members += 1;
-    this.#space();
     return key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key;
   }
 
-  /** Goes over the value here, which lies in so many others. */
-  #value(outside: number): void {
+  #string(): void {
+    this.#at = endOfString(this.#text, this.#at);
+  }
+
+  /** Numbers, true, false and null. */
+  #word(): void {
     const text = this.#text;
-    let depth = outside;
     let at = this.#at;
-    do {
-      switch (text.charCodeAt(at)) {
-        case QUOTE:
-          at = endOfString(text, at);
-          break;
-        case OPEN_BRACE:
-        case OPEN_BRACKET:
-          depth += 1;
-          if (depth > MAX_DEPTH) throw tooDeep();
-          at += 1;
-          break;
-        case CLOSE_BRACE:
-        case CLOSE_BRACKET:
-          depth -= 1;
-          at += 1;
-          break;
-        case COLON:
-          this.members += 1;
-          at += 1;
-          break;
-        default:
-          at = depth > outside ? at + 1 : endOfWord(text, at);
-      }
-    } while (depth > outside);
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (Number.isNaN(code) || code <= 0x20 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) break;
+      at += 1;
+    }
     this.#at = at;
   }
 
-  #code(): number {
-    return this.#text.charCodeAt(this.#at);
-  }
-
   #space(): void {
-    while (this.#code() <= 0x20) this.#at += 1;
-  }
-}
-
-/** The place behind a number, true, false or null. */
-function endOfWord(text: string, from: number): number {
-  let at = from;
-  for (;;) {
-    const code = text.charCodeAt(at);
-    if (Number.isNaN(code) || code <= 0x20 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET)
-      return at;
-    at += 1;
+    while (this.#text.charCodeAt(this.#at) <= 0x20) this.#at += 1;
   }
 }
 
@@ -192,17 +181,11 @@ export function isDeeperThan(limit: number, text: string): boolean {
   return false;
 }
 
-/** The members that are left in a value. It has fewer than its text when two of one object had the same key. */
-function membersOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let members = 0;
-  if (Array.isArray(value)) for (const item of value) members += membersOf(item);
-  else for (const key in value) members += 1 + membersOf((value as Readonly<Record<string, unknown>>)[key]);
-  return members;
-}
-
-function twice(): SallyError {
-  return new SallyError('call.invalid_request', 'a key occurs twice in one object');
+function twice(key: string): SallyError {
+  return new SallyError(
+    'call.invalid_request',
+    `the key ${JSON.stringify(key.slice(0, 64))} occurs twice in one object`,
+  );
 }
 
 function tooDeep(): SallyError {
