@@ -1,6 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
-/** `unit` lies beside the code and touches no network; `integration` starts the real thing. */
+const REAL_THING = {
+  globalSetup: 'test/support/prepare.ts',
+  testTimeout: 30_000,
+  hookTimeout: 120_000,
+};
+
+/**
+ * `unit` lies beside the code and touches no network; `integration` starts the real thing; `engines` starts Docker and Podman, of which
+ * a machine has room for one at a time.
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -14,9 +23,19 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/{integration,security,conformance}/**/*.test.ts'],
-          globalSetup: 'test/support/prepare.ts',
-          testTimeout: 30_000,
-          hookTimeout: 120_000,
+          ...REAL_THING,
+          // They wait for processes more than they compute.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'engines',
+          include: ['test/engines/**/*.test.ts'],
+          ...REAL_THING,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
