@@ -1,7 +1,6 @@
-import type { Secret } from '../base/index.ts';
+import { given, type Secret } from '../base/index.ts';
 import type { FieldPath, ResourceOf } from '../resources/index.ts';
 import { addressesFor } from './addresses.ts';
-import { given } from './given.ts';
 import type { BackendTarget, CredentialPlan } from './plan.ts';
 
 type Config = ResourceOf<'MCPExternalAuthConfig'>;

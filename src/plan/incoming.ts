@@ -1,6 +1,5 @@
-import type { Secret } from '../base/index.ts';
+import { given, type Secret } from '../base/index.ts';
 import { audienceOf, DEFAULT_KUBERNETES_AUDIENCE, type ResourceOf, type ResourceSet } from '../resources/index.ts';
-import { given } from './given.ts';
 import type { IncomingPlan, OidcPlan } from './plan.ts';
 
 type VirtualServer = ResourceOf<'VirtualMCPServer'>;

@@ -2,6 +2,8 @@
  * What was declared becomes what a gateway is built from. Pure: it reads no file and no environment, secrets come in through
  * a function.
  */
+
+export { given } from '../base/index.ts';
 export type {
   AuthServerPlan,
   ClientAuthPlan,
@@ -13,7 +15,6 @@ export type {
   UserInfoPlan,
 } from './auth-server-plan.ts';
 export { type Planned, type PlanSources, planResources, type TargetOf } from './from-resources.ts';
-export { given } from './given.ts';
 export { resourceOf } from './incoming.ts';
 export { keyOf } from './key.ts';
 export type {

@@ -1,7 +1,6 @@
-import { parseDuration, type Secret } from '../base/index.ts';
+import { given, parseDuration, type Secret } from '../base/index.ts';
 import type { ResourceOf } from '../resources/index.ts';
 import type { StoragePlan } from './auth-server-plan.ts';
-import { given } from './given.ts';
 import type { RedisAccountPlan, RedisAddress, RedisPlan, RedisServersPlan, RedisTlsPlan } from './redis-plan.ts';
 
 type Config = NonNullable<ResourceOf<'VirtualMCPServer'>['spec']['authServerConfig']>;

@@ -1,5 +1,6 @@
+import { given } from '../../../base/index.ts';
 import type { Declaration, MissingArgument } from '../entry.ts';
-import { at, flag, list, matching, object, only, type Place, required, text, texts, WrongEntry } from './place.ts';
+import { at, flag, list, matching, object, type Place, required, text, texts, WrongEntry } from './place.ts';
 
 /** Inputs of the official registry format: values, defaults and `{variables}` that somebody has to fill. */
 
@@ -38,7 +39,7 @@ function declaration(place: Place, grammar: RegExp, says: string): Declaration {
     name,
     required: flag(at(place, 'isRequired')) || flag(at(place, 'required')) || filled.needed !== undefined,
     secret: flag(at(place, 'isSecret')) || flag(at(place, 'secret')) || (filled.secret ?? false),
-    ...only({
+    ...given({
       description: text(at(place, 'description')) ?? filled.description,
       default: filled.value,
       choices: choices.length > 0 ? choices : undefined,
@@ -75,7 +76,7 @@ function fill(place: Place): Filled {
   const about = { needed: first.name, secret: open.some((one) => flag(at(one.place, 'isSecret'))) };
   // One gap can be asked for by itself; with several the person has to write the whole value.
   if (second || value.split('{}').length !== 2) return { ...about, description: `written as ${fixed}` };
-  return { ...about, template: value, ...only({ description: text(at(first.place, 'description')) }) };
+  return { ...about, template: value, ...given({ description: text(at(first.place, 'description')) }) };
 }
 
 export interface Arguments {
@@ -96,7 +97,7 @@ export function argumentsOf(place: Place): Arguments {
     if (value !== undefined) args.push(...asWords(item, flagName, value));
     else if (needed !== undefined || flag(at(item, 'isRequired'))) {
       const name = flagName ?? text(at(item, 'valueHint'), 200) ?? text(at(item, 'name'), 200) ?? 'argument';
-      missing.push({ name, ...only({ description: text(at(item, 'description')) }) });
+      missing.push({ name, ...given({ description: text(at(item, 'description')) }) });
     }
   }
   return { args, missing };

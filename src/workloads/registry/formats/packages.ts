@@ -1,7 +1,8 @@
+import { given } from '../../../base/index.ts';
 import { isImageReference, parsePackageReference } from '../../../resources/index.ts';
 import type { Declaration, LocalWay, Transport } from '../entry.ts';
 import { argumentsOf, variables } from './inputs.ts';
-import { at, list, only, type Place, required, text, WrongEntry } from './place.ts';
+import { at, list, type Place, required, text, WrongEntry } from './place.ts';
 
 /** Either a way to run the server, or why it is none here. */
 export type Offer = { readonly way: LocalWay } | { readonly refused: string };
@@ -64,7 +65,7 @@ function wayOf(kind: LocalWay['kind'], server: string, place: Place, more: reado
 export function transportOf(place: Place): { readonly transport: Transport; readonly targetPort?: number } {
   const transport = parseTransport(at(place, 'type'));
   const port = URL.parse(text(at(place, 'url')) ?? '')?.port;
-  return { transport, ...only({ targetPort: transport !== 'stdio' && port ? Number(port) : undefined }) };
+  return { transport, ...given({ targetPort: transport !== 'stdio' && port ? Number(port) : undefined }) };
 }
 
 export function parseTransport(place: Place): Transport {

@@ -77,12 +77,6 @@ export function required<T>(place: Place, value: T | undefined): T {
   return value;
 }
 
-/** Leaves out what is not there, as optional members want it. */
-export function only<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const there = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [K in keyof T]: Exclude<T[K], undefined> };
-}
-
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

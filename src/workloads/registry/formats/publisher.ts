@@ -1,3 +1,4 @@
+import { given } from '../../../base/index.ts';
 import type { Permissions, Provenance, RegistryEntry, RegistryOAuth, Way } from '../entry.ts';
 import { variables } from './inputs.ts';
 import {
@@ -8,7 +9,6 @@ import {
   list,
   matching,
   object,
-  only,
   type Place,
   port,
   required,
@@ -27,13 +27,13 @@ export function factsOf(place: Place): Facts {
   const tier = text(at(place, 'tier'), 40)?.toLowerCase();
   const tags = texts(at(place, 'tags'));
   const tools = texts(at(place, 'tools'));
-  return only({
+  return given({
     status: status === 'deprecated' ? ('deprecated' as const) : undefined,
     tier: tier === 'official' || tier === 'community' ? (tier as 'official' | 'community') : undefined,
     stars: count(at(at(place, 'metadata'), 'stars')),
     tags: tags.length > 0 ? tags : undefined,
     tools: tools.length > 0 ? tools : undefined,
-  }) as Facts;
+  });
 }
 
 /** A way with what the publisher added for it. */
@@ -42,14 +42,14 @@ export function withExtension(way: Way, place: Place): Way {
     return {
       ...way,
       env: [...way.env, ...variables(at(place, 'env_vars'))],
-      ...only({ oauth: oauthOf(at(place, 'oauth_config')) }),
+      ...given({ oauth: oauthOf(at(place, 'oauth_config')) }),
     };
   }
   const args = texts(at(place, 'args'), 4_096);
   return {
     ...way,
     args: way.args.length > 0 ? way.args : args,
-    ...only({
+    ...given({
       permissions: permissionsOf(at(place, 'permissions')),
       provenance: provenanceOf(at(place, 'provenance')),
     }),
@@ -68,24 +68,24 @@ export function permissionsOf(place: Place): Permissions | undefined {
     list(of).map((item) => required(item, matching(item, HOST, 'is not a host', 253)));
   const mounts = (of: Place): readonly string[] =>
     list(of).map((item) => required(item, matching(item, MOUNT, 'is not a mount', 4_096)));
-  return only({
+  return given({
     read: some(mounts(at(place, 'read'))),
     write: some(mounts(at(place, 'write'))),
     privileged: flag(at(place, 'privileged')) || undefined,
     network: object(network)
-      ? only({
+      ? given({
           mode: matching(at(network, 'mode'), /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/, 'is not a network'),
           outbound: object(outbound)
-            ? only({
+            ? given({
                 insecure_allow_all: flag(at(outbound, 'insecure_allow_all')) || undefined,
                 allow_host: some(hosts(at(outbound, 'allow_host'))),
                 allow_port: some(list(at(outbound, 'allow_port')).map((item) => required(item, port(item)))),
               })
             : undefined,
-          inbound: object(inbound) ? only({ allow_host: some(hosts(at(inbound, 'allow_host'))) }) : undefined,
+          inbound: object(inbound) ? given({ allow_host: some(hosts(at(inbound, 'allow_host'))) }) : undefined,
         })
       : undefined,
-  }) as Permissions;
+  });
 }
 
 export function provenanceOf(place: Place): Provenance | undefined {
@@ -98,13 +98,13 @@ export function provenanceOf(place: Place): Provenance | undefined {
     'runner_environment',
     'cert_issuer',
   ];
-  return only(Object.fromEntries(fields.map((name) => [name, text(at(place, name), 1_000)])));
+  return given(Object.fromEntries(fields.map((name) => [name, text(at(place, name), 1_000)])));
 }
 
 export function oauthOf(place: Place): RegistryOAuth | undefined {
   if (!object(place)) return undefined;
   const params = object(at(place, 'oauth_params'));
-  return only({
+  return given({
     issuer: url(at(place, 'issuer')),
     authorize_url: url(at(place, 'authorize_url')),
     token_url: url(at(place, 'token_url')),
@@ -113,7 +113,7 @@ export function oauthOf(place: Place): RegistryOAuth | undefined {
     callback_port: port(at(place, 'callback_port')),
     use_pkce: at(place, 'use_pkce').value === undefined ? undefined : flag(at(place, 'use_pkce')),
     oauth_params: params && parameters(params),
-  }) as RegistryOAuth;
+  });
 }
 
 function url(place: Place): string | undefined {

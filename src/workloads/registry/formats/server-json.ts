@@ -1,7 +1,8 @@
+import { given } from '../../../base/index.ts';
 import type { RegistryEntry, RemoteWay, Way } from '../entry.ts';
 import { headers } from './inputs.ts';
 import { type Offer, packageOffer, parseTransport } from './packages.ts';
-import { at, flag, isObject, list, object, only, type Place, required, text, WrongEntry } from './place.ts';
+import { at, flag, isObject, list, object, type Place, required, text, WrongEntry } from './place.ts';
 import { type Facts, factsOf, withExtension } from './publisher.ts';
 
 const PUBLISHER = 'io.modelcontextprotocol.registry/publisher-provided';
@@ -45,7 +46,7 @@ export function serverEntry(place: Place): RegistryEntry {
     status: 'active',
     tags: [],
     tools: [],
-    ...only({
+    ...given({
       title: text(at(place, 'title'), 200),
       version: text(at(place, 'version'), 255),
       repository: webAddress(text(at(at(place, 'repository'), 'url'), 2_000)),

@@ -1,8 +1,9 @@
+import { given } from '../../../base/index.ts';
 import { isImageReference, parsePackageReference } from '../../../resources/index.ts';
 import type { RegistryEntry, Way } from '../entry.ts';
 import { headers, variables } from './inputs.ts';
 import { parseTransport } from './packages.ts';
-import { at, only, type Place, port, required, text, texts, WrongEntry } from './place.ts';
+import { at, type Place, port, required, text, texts, WrongEntry } from './place.ts';
 import { factsOf, withExtension } from './publisher.ts';
 import { entryName, whyNoRemote } from './server-json.ts';
 
@@ -15,7 +16,7 @@ export function olderEntry(name: string, place: Place, remote: boolean): Registr
     status: 'active',
     tags: [],
     tools: [],
-    ...only({ title: text(at(place, 'title'), 200), repository: text(at(place, 'repository_url'), 2_000) }),
+    ...given({ title: text(at(place, 'title'), 200), repository: text(at(place, 'repository_url'), 2_000) }),
     ...factsOf(place),
     ways: 'refused' in offer ? [] : [withExtension(offer.way, place)],
     refused: 'refused' in offer ? [offer.refused] : [],
@@ -36,7 +37,7 @@ function localWay(place: Place): Offer {
       args: texts(at(place, 'args'), 4_096),
       missingArgs: [],
       env: variables(at(place, 'env_vars')),
-      ...only({ targetPort: port(at(place, 'target_port')) }),
+      ...given({ targetPort: port(at(place, 'target_port')) }),
     },
   };
 }
