@@ -123,13 +123,22 @@ export type Handle = (call: Call) => Promise<Answer>;
 
 /** Boundary 2 of one backend: headers for an identity, built from nothing; the caller's own headers are never copied. */
 export interface Credential {
-  /** Whether it differs from user to user. A server that gets such a credential is another one for each of them. */
-  readonly personal: boolean;
   headers(identity: Identity): CredentialHeaders | Promise<CredentialHeaders>;
   /** The server did not take these headers (HTTP 401). Gives others, or `undefined` when there are none. */
   renew?(identity: Identity, refused: CredentialHeaders): Promise<CredentialHeaders | undefined>;
+  /** Nobody shows it any more. */
+  close?(): Promise<void>;
 }
 export type CredentialHeaders = Readonly<Record<string, string>>;
+
+/** What the authorization server in this process keeps for its users, as boundary 2 needs it. */
+export interface UpstreamTokens {
+  /**
+   * The access token that a user has at a provider, good at this moment. `refused` is one that a server did not take: there
+   * is another one then, or a login is needed. There is no way to ask for a token without saying whose.
+   */
+  accessToken(user: User, provider: string, refused: Secret | undefined): Secret | Promise<Secret>;
+}
 
 /** What a server says about itself. */
 export interface ServerHello {

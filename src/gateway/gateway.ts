@@ -1,7 +1,7 @@
 import type { HttpHandler, Log, Route, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
 import type { BackendPool } from './backends/index.ts';
-import type { BackendState, Identity } from './call.ts';
+import type { BackendState, Identity, UpstreamTokens } from './call.ts';
 import type { SessionRow } from './clients/index.ts';
 import { createEndpoints, MESSAGES_PATH, SSE_PATH } from './endpoint.ts';
 import { createEntrance } from './entrance.ts';
@@ -9,7 +9,7 @@ import { createHubs, type HubParts } from './hub/index.ts';
 import type { Checkers, OwnTokens } from './incoming/index.ts';
 import type { Access } from './listener/index.ts';
 import type { Memory } from './memory.ts';
-import { createCredential, type UpstreamTokens } from './outgoing/index.ts';
+import { createCredential } from './outgoing/index.ts';
 import { createStanding } from './standing.ts';
 
 export interface GatewayParts {
@@ -83,10 +83,12 @@ const SESSION_KEPT = 40 * 60;
 
 export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
   const { authServer } = parts;
-  const upstreamTokens = authServer?.upstreamTokens;
-  const credentialParts = { now: Date.now, ...(upstreamTokens ? { upstreamTokens } : {}) };
   const leases = plan.backends.map((backend) => ({
-    ...parts.pool.lease(backend, createCredential(backend.credential, credentialParts), authServer?.issuer),
+    ...parts.pool.lease(
+      backend,
+      (upstreamTokens) => createCredential(backend.credential, { upstreamTokens, now: Date.now }),
+      authServer,
+    ),
     isOurs: backend.target.workload !== undefined,
   }));
   const hubs = createHubs(

@@ -17,6 +17,7 @@ export type {
 export { type Planned, type PlanSources, planResources, type TargetOf } from './from-resources.ts';
 export { resourceOf } from './incoming.ts';
 export { keyOf } from './key.ts';
+export { isPersonal } from './personal.ts';
 export type {
   AggregationPlan,
   BackendPlan,

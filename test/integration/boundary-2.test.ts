@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { silentLog } from '../../src/base/index.ts';
-import type { Credential } from '../../src/gateway/call.ts';
+import { Secret, silentLog } from '../../src/base/index.ts';
+import type { CreateCredential } from '../../src/gateway/backends/pool.ts';
+import type { User } from '../../src/gateway/call.ts';
 import { createBackendPool } from '../../src/gateway/index.ts';
 import { type BackendPlan, DEFAULT_BACKEND } from '../../src/plan/index.ts';
 import { type Boundaries, type BoundariesSetup, startBoundaries } from '../support/boundaries.ts';
@@ -11,6 +12,15 @@ import { startTokenExchange, type TokenExchange } from '../support/token-exchang
 
 const API_KEY = 'the key that all users share';
 const SERVICE_TOKEN = 'the-token-of-the-gateway-itself';
+const USER: User = {
+  kind: 'user',
+  issuer: 'https://gate.test',
+  subject: 'alice',
+  scopes: [],
+  claims: {},
+  expiresAt: Number.POSITIVE_INFINITY,
+  token: new Secret('of alice'),
+};
 /** What a backend may see besides its credential. Everything else would be the client's. */
 const OUR_HEADERS = [
   'accept',
@@ -195,39 +205,75 @@ describe('after a change of the resources', () => {
     };
     alice = await gate.login('alice');
     await alice.seenBy('code');
+    const { authorization } = await alice.seenBy('tickets');
     await gate.reload({ ...setup.backends, more: { server: more } });
     expect((await alice.seenBy('more')).authorization).toBeUndefined();
+    // Nor is a token forgotten that was made for a backend.
+    expect((await alice.seenBy('tickets')).authorization).toBe(authorization);
     // The connections are those from before; what they show comes from the authorization server of now.
     await renewed('code', hub);
     await renewed('notes', corp);
   });
 });
 
-describe('two endpoints with logins of their own', () => {
-  it('share no connection to a backend that sees credentials of users', async () => {
+describe('a credential', () => {
+  const pool = () =>
+    createBackendPool({ startWorkload: () => expect.fail('nothing is started'), version: '0', log: silentLog });
+  const planFor = (server: RecordingServer): BackendPlan => ({
+    name: 'notes',
+    target: { kind: 'streamable-http', url: server.url, addresses: 'private', headers: {} },
+    credential: { kind: 'upstream-inject', provider: 'corp' },
+    ...DEFAULT_BACKEND,
+  });
+  /** Shows the name of who keeps the logins right now. */
+  const named: CreateCredential = (tokens) => ({
+    headers: async () => ({ authorization: (await tokens()?.accessToken(USER, 'corp', undefined))?.reveal() ?? '' }),
+  });
+  const keeper = (name: string, issuer: string) => ({
+    issuer,
+    upstreamTokens: { accessToken: () => new Secret(`Bearer of ${name}`) },
+  });
+
+  it('of two endpoints with logins of their own is shown on connections of their own', async () => {
     await using server = await startRecordingServer({ era: 'modern' });
-    const pool = createBackendPool({
-      startWorkload: () => expect.fail('nothing is started'),
-      version: '0',
-      log: silentLog,
-    });
-    const plan: BackendPlan = {
-      name: 'notes',
-      target: { kind: 'streamable-http', url: server.url, addresses: 'private', headers: {} },
-      credential: { kind: 'upstream-inject', provider: 'corp' },
-      ...DEFAULT_BACKEND,
-    };
-    const of = (keeper: string): Credential => ({
-      personal: true,
-      headers: () => ({ authorization: `Bearer of ${keeper}` }),
-    });
-    const leases = ['one', 'other'].map((keeper) => pool.lease(plan, of(keeper), keeper));
+    const backends = pool();
+    const plan = planFor(server);
+    const leases = ['one', 'other'].map((issuer) => backends.lease(plan, named, keeper(issuer, issuer)));
     for (const [index, { source }] of leases.entries()) {
       const before = server.seen.length;
-      await source.lease({ kind: 'anonymous' }).backend.settled();
+      await source.lease(USER).backend.settled();
       const shown = new Set(server.seen.slice(before).map(({ headers }) => headers.authorization));
       expect(shown).toEqual(new Set([`Bearer of ${index === 0 ? 'one' : 'other'}`]));
     }
-    await pool.close();
+    await backends.close();
+  });
+
+  it('outlives a reload, finds its tokens at the newest gateway that stands, and ends with the last', async () => {
+    await using server = await startRecordingServer({ era: 'modern' });
+    const backends = pool();
+    const plan = planFor(server);
+    let made = 0;
+    let closed = 0;
+    let shown: () => Promise<string | undefined> = async () => undefined;
+    const counted: CreateCredential = (tokens) => {
+      made += 1;
+      const credential = named(tokens);
+      shown = async () => (await credential.headers(USER)).authorization;
+      const close = async (): Promise<void> => {
+        closed += 1;
+      };
+      return { ...credential, close };
+    };
+    const first = backends.lease(plan, counted, keeper('first', 'gate'));
+    const second = backends.lease(plan, counted, keeper('second', 'gate'));
+    expect([made, await shown()]).toEqual([1, 'Bearer of second']);
+    await second.release(); // it did not come up
+    expect([closed, await shown()]).toEqual([0, 'Bearer of first']);
+    const third = backends.lease(plan, counted, keeper('third', 'gate'));
+    await first.release();
+    expect([made, closed, await shown()]).toEqual([1, 0, 'Bearer of third']);
+    await third.release();
+    await third.release();
+    expect(closed).toBe(1);
   });
 });

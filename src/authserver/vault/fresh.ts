@@ -3,7 +3,7 @@ import { createRecent } from '../../oauth/index.ts';
 import type { Upstream } from '../../oauth/upstream/index.ts';
 import type { Locks } from '../storage/locks.ts';
 import { loginNeeded } from './errors.ts';
-import { type Place, placeOf, type TokenOwner } from './place.ts';
+import { keyOf, type Place, placeOf, type TokenOwner } from './place.ts';
 import { createRenewal } from './renewal.ts';
 import { createSaving } from './saving.ts';
 import type { Vault, VaultEntry } from './vault.ts';
@@ -106,11 +106,11 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
 
   return {
     accessToken(owner, provider, refused) {
+      const known = refused ? undefined : recent.get(keyOf(owner, provider));
+      if (known && known.until > now()) return known.token;
       const place = placeOf(owner, provider, vault);
       if (!place) throw loginNeeded(provider);
       if (refused) return once(JSON.stringify([place.key, refused.reveal()]), () => replace(place, refused));
-      const known = recent.get(place.key);
-      if (known && known.until > now()) return known.token;
       return once(place.key, () => load(place));
     },
     forget() {

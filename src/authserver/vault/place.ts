@@ -18,8 +18,14 @@ export interface Place {
 }
 
 /** There is none for a caller without a login: nothing can be asked for without saying whose it is. */
-export function placeOf({ grant, clientId, subject }: TokenOwner, provider: string, vault: Vault): Place | undefined {
+export function placeOf(owner: TokenOwner, provider: string, vault: Vault): Place | undefined {
+  const { grant, clientId, subject } = owner;
   if (grant === undefined || clientId === undefined) return undefined;
-  const key = JSON.stringify([grant, provider, clientId, subject]);
+  const key = keyOf(owner, provider);
   return { key, grantId: grant, provider, owner: { clientId, userId: subject }, rows: vault.of(grant) };
+}
+
+/** Its name alone, which is all that is needed where the token is at hand. */
+export function keyOf({ grant, clientId, subject }: TokenOwner, provider: string): string {
+  return JSON.stringify([grant, provider, clientId, subject]);
 }

@@ -1,5 +1,5 @@
-import { type BackendPlan, keyOf } from '../../plan/index.ts';
-import type { BackendSource, Credential } from '../call.ts';
+import { type BackendPlan, isPersonal, keyOf } from '../../plan/index.ts';
+import type { BackendSource, Credential, UpstreamTokens } from '../call.ts';
 import { type ConnectedBackend, createBackend } from './backend.ts';
 import { type LineParts, openLine } from './line.ts';
 import { createPersonal } from './personal.ts';
@@ -19,10 +19,18 @@ export interface Lease {
  * not change connected, listed and warm, and only those that nobody wants any more are closed.
  */
 export interface BackendPool {
-  /** `scope` names who keeps the logins that a personal credential is made of: connections are not shared beyond it. */
-  lease(plan: BackendPlan, credential: Credential, scope?: string): Lease;
+  lease(plan: BackendPlan, createCredential: CreateCredential, logins?: Logins): Lease;
   close(): Promise<void>;
 }
+
+/** Who keeps the logins that a personal credential is made of: connections are not shared beyond it. */
+export interface Logins {
+  readonly issuer: string;
+  readonly upstreamTokens?: UpstreamTokens;
+}
+
+/** A credential lives as long as the connections that show it. It finds its tokens at the newest gateway that uses them. */
+export type CreateCredential = (tokens: () => UpstreamTokens | undefined) => Credential;
 
 /** The connections to one server, by whomever they are used. */
 interface Connections {
@@ -32,40 +40,41 @@ interface Connections {
 
 interface Entry {
   readonly connections: Connections;
-  readonly credential: Renewable;
-  users: number;
-}
-
-/** The credential of connections that outlive the gateway which made it: that of the newest gateway counts. */
-interface Renewable extends Credential {
-  become(newest: Credential): void;
+  /** Whoever uses it, the newest last. */
+  readonly users: Set<{ readonly logins: Logins | undefined }>;
+  newest: Logins | undefined;
 }
 
 export function createBackendPool(parts: PoolParts): BackendPool {
   const entries = new Map<string, Entry>();
 
-  function create(plan: BackendPlan, first: Credential): Entry {
-    const credential = renewable(first);
-    return { connections: open(plan, credential, parts), credential, users: 0 };
+  function create(plan: BackendPlan, createCredential: CreateCredential, logins: Logins | undefined): Entry {
+    let entry: Entry | undefined;
+    const credential = createCredential(() => (entry ? entry.newest : logins)?.upstreamTokens);
+    entry = { connections: open(plan, credential, parts), users: new Set(), newest: logins };
+    return entry;
   }
 
   return {
-    lease(plan, credential, scope) {
+    lease(plan, createCredential, logins) {
       // How patient a user of the connection is does not make it another connection.
       const { timeout, breaker, health, ...connection } = plan;
-      const key = keyOf(credential.personal ? [connection, scope] : [connection]);
-      const entry = entries.get(key) ?? create(plan, credential);
+      const key = keyOf(isPersonal(plan.credential) ? [connection, logins?.issuer] : [connection]);
+      const entry = entries.get(key) ?? create(plan, createCredential, logins);
       entries.set(key, entry);
-      entry.credential.become(credential);
-      entry.users += 1;
-      let released = false;
+      const user = { logins };
+      entry.users.add(user);
+      entry.newest = logins;
       return {
         source: entry.connections.source(timeout),
         async release() {
-          if (released) return;
-          released = true;
-          entry.users -= 1;
-          if (entry.users > 0) return;
+          if (!entry.users.delete(user)) return;
+          // A gateway that did not come up goes before the one that it was to replace.
+          const newest = [...entry.users].at(-1);
+          if (newest) {
+            entry.newest = newest.logins;
+            return;
+          }
           entries.delete(key);
           await entry.connections.close();
         },
@@ -85,7 +94,7 @@ function open(plan: BackendPlan, credential: Credential, parts: PoolParts): Conn
   const { version, log } = parts;
   const options = { name, breaker, health, version, log };
   const line = openLine(plan, credential, parts);
-  const connections = credential.personal
+  const connections = isPersonal(plan.credential)
     ? createPersonal(name, (identity) => createBackend({ ...options, identity }, line.transport))
     : createCommon(createBackend(options, line.transport));
   return {
@@ -93,18 +102,7 @@ function open(plan: BackendPlan, credential: Credential, parts: PoolParts): Conn
     async close() {
       await connections.close();
       await line.close();
-    },
-  };
-}
-
-function renewable(first: Credential): Renewable {
-  let current = first;
-  return {
-    personal: first.personal,
-    headers: (identity) => current.headers(identity),
-    renew: async (identity, refused) => await current.renew?.(identity, refused),
-    become(newest) {
-      current = newest;
+      await credential.close?.();
     },
   };
 }

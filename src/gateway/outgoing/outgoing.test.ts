@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SallyError, Secret } from '../../base/index.ts';
 import type { Exchange } from '../../oauth/index.ts';
-import type { Identity, User } from '../call.ts';
-import type { UpstreamTokens } from './credentials.ts';
+import type { Identity, UpstreamTokens, User } from '../call.ts';
 import { createCredential } from './index.ts';
 import { tokenExchange } from './token-exchange.ts';
 
@@ -30,7 +29,7 @@ const tokens: UpstreamTokens = {
   accessToken: ({ subject }, provider, refused) =>
     new Secret(refused ? `${refused.reveal()} again` : `${provider} of ${subject}`),
 };
-const parts = { upstreamTokens: tokens, now: () => 0 };
+const parts = { upstreamTokens: () => tokens, now: () => 0 };
 
 describe('the credential of a backend', () => {
   it('is nothing, the same for all, or the token of the user', async () => {
@@ -60,14 +59,14 @@ describe('the credential of a backend', () => {
     const stubborn: UpstreamTokens = { accessToken: (_user, _provider, refused) => refused ?? new Secret('x') };
     const same = createCredential(
       { kind: 'upstream-inject', provider: 'corp' },
-      { ...parts, upstreamTokens: stubborn },
+      { ...parts, upstreamTokens: () => stubborn },
     );
     expect(await same.renew?.(ALICE, { authorization: 'Bearer x' })).toBeUndefined();
   });
 });
 
 describe('a token in exchange', () => {
-  function start(provider: string | undefined, exchange?: Exchange) {
+  function start(provider: string | undefined, exchange?: Exchange, header = 'authorization') {
     const asked: string[] = [];
     let now = 0;
     const counting: Exchange = async (subject) => {
@@ -76,9 +75,8 @@ describe('a token in exchange', () => {
     };
     const credential = tokenExchange({
       exchange: exchange ?? counting,
-      upstreamTokens: tokens,
-      provider,
-      header: 'authorization',
+      upstream: provider === undefined ? undefined : { provider, tokens: () => tokens },
+      header,
       now: () => now,
     });
     return { credential, asked, wait: (ms: number) => (now += ms) };
@@ -91,6 +89,11 @@ describe('a token in exchange', () => {
     const ofCaller = start(undefined);
     await ofCaller.credential.headers(ALICE);
     expect(ofCaller.asked).toEqual(['token of alice']);
+  });
+
+  it('goes as a bearer token into the header that was named, and into no other', async () => {
+    const { credential } = start(undefined, undefined, 'x-upstream');
+    expect(await credential.headers(ALICE)).toEqual({ 'x-upstream': 'Bearer for token of alice 1' });
   });
 
   it('is made once for calls that come together, and kept until shortly before its end', async () => {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { codeOf, SallyError, type Secret } from '../../base/index.ts';
 import { createRecent, type Exchange, type Exchanged } from '../../oauth/index.ts';
-import type { Credential, CredentialHeaders, Identity } from '../call.ts';
-import { type UpstreamTokens, userOf } from './credentials.ts';
+import type { Credential, CredentialHeaders, Identity, UpstreamTokens } from '../call.ts';
+import { userOf } from './credentials.ts';
 
 /** A token that ends this soon is not used any more, in milliseconds. */
 const BEFORE_END = 30_000;
@@ -13,9 +13,8 @@ const TIMEOUT = 15_000;
 
 export interface TokenExchangeParts {
   readonly exchange: Exchange;
-  readonly upstreamTokens: UpstreamTokens | undefined;
-  /** The provider whose token is exchanged; the caller's own when not given. */
-  readonly provider: string | undefined;
+  /** Whose token is exchanged: that of a provider of the login, or the caller's own when not given. */
+  readonly upstream: { readonly provider: string; readonly tokens: () => UpstreamTokens } | undefined;
   /** Where the new token goes, `authorization` by default. */
   readonly header: string;
   readonly now: () => number;
@@ -25,14 +24,13 @@ export interface TokenExchangeParts {
  * A token made for this backend, in exchange for one of the user. Kept until shortly before its end under the token it came
  * from, so that two users never share one; asked for once, however many calls wait for it.
  */
-export function tokenExchange({ exchange, upstreamTokens, provider, header, now }: TokenExchangeParts): Credential {
+export function tokenExchange({ exchange, upstream, header, now }: TokenExchangeParts): Credential {
   const kept = createRecent<Exchanged>(REMEMBERED);
   const underway = new Map<string, Promise<CredentialHeaders>>();
 
   function subjectOf(identity: Identity): Secret | Promise<Secret> {
-    const user = userOf(identity, provider);
-    if (provider === undefined || !upstreamTokens) return user.token;
-    return upstreamTokens.accessToken(user, provider, undefined);
+    const user = userOf(identity, upstream?.provider);
+    return upstream ? upstream.tokens().accessToken(user, upstream.provider, undefined) : user.token;
   }
 
   /** A token of a provider may have ended before its time: it is renewed once, and exchanged again. */
@@ -41,8 +39,9 @@ export function tokenExchange({ exchange, upstreamTokens, provider, header, now 
     try {
       return await headersFor(subject);
     } catch (error) {
-      if (!isAboutSubject(error) || provider === undefined || !upstreamTokens) throw error;
-      const other = await upstreamTokens.accessToken(userOf(identity, provider), provider, subject);
+      if (!isAboutSubject(error) || !upstream) throw error;
+      const { provider, tokens } = upstream;
+      const other = await tokens().accessToken(userOf(identity, provider), provider, subject);
       if (other.reveal() === subject.reveal()) throw error;
       return await headersFor(other);
     }
@@ -73,11 +72,10 @@ export function tokenExchange({ exchange, upstreamTokens, provider, header, now 
   }
 
   function carried(token: Secret): CredentialHeaders {
-    return { [header]: header === 'authorization' ? `Bearer ${token.reveal()}` : token.reveal() };
+    return { [header]: `Bearer ${token.reveal()}` };
   }
 
   return {
-    personal: true,
     headers(identity) {
       const subject = subjectOf(identity);
       const known = subject instanceof Promise ? undefined : inTime(keyOf(subject));
