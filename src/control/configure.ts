@@ -10,9 +10,10 @@ import { type ContainerFlags, containerFields } from './container-flags.ts';
 import { oidcConfigOf } from './incoming-config.ts';
 import { type IncomingFlags, planFlags } from './incoming-flags.ts';
 import type { SourceFields } from './source.ts';
+import { exchangeConfigOf, type TokenExchangeFlags } from './token-exchange.ts';
 
 /** What the flags of `run` and `update` say about a workload. A flag that was not given is not there. */
-export interface RunFlags extends IncomingFlags, ContainerFlags {
+export interface RunFlags extends IncomingFlags, TokenExchangeFlags, ContainerFlags {
   readonly name?: string;
   readonly group?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -86,6 +87,7 @@ async function withFlags(
 ): Promise<RunConfig> {
   // First, since what the rules of these flags say is clearer than what a schema says.
   const incoming = await planFlags(flagsFor(flags, base), env, undefined);
+  const exchange = exchangeConfigOf(flags, { env, incoming, earlier: base.token_exchange_config });
   // Another profile takes the place of what an earlier one said.
   const { permission_profile: _, ...others } = base;
   const config = checkRunConfig(
@@ -116,6 +118,7 @@ async function withFlags(
         container_labels: flags.label && { ...base.container_labels, ...flags.label },
         tools_filter: flags.tools,
         tools_override: flags.toolsOverride === undefined ? undefined : await readToolsOverride(flags.toolsOverride),
+        token_exchange_config: exchange,
         ...containerFields(flags),
       }),
       ...(incoming.kind === 'anonymous' ? {} : { oidc_config: oidcConfigOf(flags, env, base.oidc_config) }),

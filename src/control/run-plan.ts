@@ -8,6 +8,7 @@ import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
 import { toTarget } from './launches.ts';
 import { headerReferencesOf } from './lifecycle/handed-secrets.ts';
+import { planExchange } from './token-exchange.ts';
 import type { Workloads } from './workloads.ts';
 
 export interface RunPlanParts {
@@ -17,17 +18,19 @@ export interface RunPlanParts {
   readonly log: Log;
   /** A client secret from the command line. It is for this run only and stands in no configuration. */
   readonly oidcClientSecret?: string | undefined;
+  readonly tokenExchangeClientSecret?: string | undefined;
 }
 
 /** What the configuration of one workload means for a gateway. Files and secrets that it names are read now. */
 export async function planRun(config: RunConfig, parts: RunPlanParts): Promise<GatewayPlan> {
   const ca = config.ca_bundle === undefined ? undefined : await readCaBundle(config.ca_bundle);
-  const flags = await incomingFlagsOf(config.oidc_config, parts.resolveSecrets, parts.env);
+  const flags = await incomingFlagsOf(config.oidc_config, parts);
   const incoming = await planFlags({ ...flags, ...given({ oidcClientSecret: parts.oidcClientSecret }) }, parts.env, ca);
+  const credential = await planExchange(config.token_exchange_config, parts, ca);
   const target = await targetOf(config, parts, ca);
   const tools = toolsOf(config);
   return {
-    ...planSingle(config.name, target, {}, incoming),
+    ...planSingle(config.name, target, { credential }, incoming),
     ...(tools ? { aggregation: { kind: 'single', tools } } : {}),
     oldSse: { shown: config.proxy_mode === 'sse', prefix: config.endpoint_prefix ?? '' },
     postOnly: config.stateless,

@@ -20,6 +20,7 @@ export interface RunParts {
   readonly resolveSecrets: ResolveSecrets;
   /** A client secret from the command line, for this run only. */
   readonly oidcClientSecret?: string | undefined;
+  readonly tokenExchangeClientSecret?: string | undefined;
   /** Hears what the server says for people. */
   readonly onWords?: (line: string) => void;
   /** Gets a way to ask how everything is, once there is something to ask about. */

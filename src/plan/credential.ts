@@ -40,7 +40,7 @@ export function planCredential(
     clientAuth: tokenExchange.clientAuthMethod,
     scopes,
     subjectTokenType: tokenExchange.subjectTokenType,
-    header: 'authorization',
+    header: (tokenExchange.externalTokenHeaderName ?? 'authorization').toLowerCase(),
     addresses: addressesFor(tokenUrl, tokenExchange.allowPrivateIPs),
     ...given({
       clientId,

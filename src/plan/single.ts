@@ -12,7 +12,7 @@ export const DEFAULT_BACKEND: Pick<BackendPlan, 'revision' | 'timeout' | 'breake
 export function planSingle(
   name: string,
   target: BackendTarget,
-  settings: Partial<typeof DEFAULT_BACKEND> = {},
+  settings: Partial<Omit<BackendPlan, 'name' | 'target'>> = {},
   incoming: IncomingPlan = { kind: 'anonymous' },
 ): GatewayPlan {
   return {

@@ -24,6 +24,26 @@ export const SERVERS = {
     ${ANSWER}`,
   exits: `console.error('the licence file is missing'); process.exit(3);`,
   chatters: `setInterval(() => console.log('Listening on port 3000!'), 10);`,
+  /** Speaks MCP over HTTP, on the port that it is told. `whoami` answers with the headers of the call, `env` with its environment. */
+  web: `
+  const tools = ['whoami', 'env'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+  const about = { capabilities: { tools: {} }, serverInfo: { name: 'web', version: '1' } };
+  require('node:http').createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.method !== 'POST') return response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(body);
+    if (id === undefined) return response.writeHead(202).end();
+    const said = () => JSON.stringify(params.name === 'env' ? process.env : request.headers);
+    const results = {
+      initialize: () => ({ protocolVersion: params.protocolVersion, ...about }),
+      'tools/list': () => ({ tools }),
+      'tools/call': () => ({ content: [{ type: 'text', text: said() }] }),
+    };
+    response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': 'one' });
+    const outcome = results[method] ? { result: results[method]() } : { error: { code: -32601, message: 'unknown' } };
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  }).listen(Number(process.env.MCP_PORT), '127.0.0.1');`,
   greets: `console.log('Welcome to my server'); ${ANSWER}`,
 } as const;
 

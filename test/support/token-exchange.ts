@@ -13,7 +13,11 @@ export interface Exchanged {
 
 export interface TokenExchange extends AsyncDisposable {
   readonly tokenUrl: string;
-  readonly client: { readonly id: string; readonly secret: string };
+  client: { readonly id: string; readonly secret: string };
+  /** The client says its name and proves nothing. */
+  isPublic: boolean;
+  /** What subject tokens must be said to be. */
+  subjectTokenType: string;
   readonly exchanges: readonly Exchanged[];
   /** Tokens of this issuer are exchanged too, such as those of the gateway. */
   trustedIssuer: string | undefined;
@@ -26,13 +30,12 @@ export interface TokenExchange extends AsyncDisposable {
 }
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
-const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
+const TYPES = 'urn:ietf:params:oauth:token-type:';
 
 /** RFC 8693 as an identity provider offers it: its own access tokens, and those of an issuer it trusts, become others. */
-export async function startTokenExchange(provider: IdentityProvider): Promise<TokenExchange> {
+export async function startTokenExchange(provider: Pick<IdentityProvider, 'userOf'>): Promise<TokenExchange> {
   const exchanges: Exchanged[] = [];
   const users = new Map<string, string>();
-  const client = { id: 'gateway at the exchange', secret: `a secret: ${randomBytes(16).toString('base64url')}` };
   let keys: ReturnType<typeof createRemoteJWKSet> | undefined;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -51,19 +54,22 @@ export async function startTokenExchange(provider: IdentityProvider): Promise<To
     exchanges.push({ user, form, token });
     json(response, 200, {
       access_token: token,
-      issued_token_type: ACCESS_TOKEN,
+      issued_token_type: `${TYPES}access_token`,
       token_type: 'Bearer',
       ...(exchange.lifetime === undefined ? {} : { expires_in: exchange.lifetime }),
     });
   }
 
   function whyRefused(form: URLSearchParams, authorization = ''): string | undefined {
+    if (form.get('grant_type') !== GRANT) return 'unsupported_grant_type';
+    if (form.get('subject_token_type') !== `${TYPES}${exchange.subjectTokenType}`) return 'invalid_request';
+    const { client } = exchange;
+    if (exchange.isPublic)
+      return authorization === '' && form.get('client_id') === client.id ? undefined : 'invalid_client';
     const words = Buffer.from(authorization.replace('Basic ', ''), 'base64').toString().split(':');
     // RFC 6749 §2.3.1: both are form-encoded before they are joined.
     const [id, secret] = words.map((word) => decodeURIComponent(word.replaceAll('+', ' ')));
-    if (id !== client.id || secret !== client.secret) return 'invalid_client';
-    if (form.get('grant_type') !== GRANT) return 'unsupported_grant_type';
-    return form.get('subject_token_type') === ACCESS_TOKEN ? undefined : 'invalid_request';
+    return id === client.id && secret === client.secret ? undefined : 'invalid_client';
   }
 
   /** Whom the gateway means by a user is for the gateway to say: the test gets what stands in its token. */
@@ -81,7 +87,9 @@ export async function startTokenExchange(provider: IdentityProvider): Promise<To
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const exchange: TokenExchange = {
     tokenUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/exchange`,
-    client,
+    client: { id: 'gateway at the exchange', secret: `a secret: ${randomBytes(16).toString('base64url')}` },
+    isPublic: false,
+    subjectTokenType: 'access_token',
     exchanges,
     trustedIssuer: undefined,
     lifetime: 300,

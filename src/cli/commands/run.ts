@@ -8,6 +8,7 @@ import { logFor, type Shell } from '../cli.ts';
 import { clientLines } from '../client-lines.ts';
 import { examples } from '../examples.ts';
 import { addRunFlags, parseYes, saidFlags } from '../flags/run-flags.ts';
+import { refuseUnkeepable } from '../flags/unkeepable.ts';
 import { isDebug, lifecycleFor } from '../lifecycle.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
@@ -63,9 +64,10 @@ export function addRunCommand(program: Command, shell: Shell): void {
           tell: announce(options.format, shell.out),
           resolveSecrets: async (references) => (await parts.secrets()).resolverFor(config.name)(references),
           oidcClientSecret: flags.oidcClientSecret,
+          tokenExchangeClientSecret: flags.tokenExchangeClientSecret,
         });
       }
-      if (flags.oidcClientSecret !== undefined) throw unkeepable();
+      refuseUnkeepable(flags);
       sayWhatIsKept(config, shell);
       const kept = config.port === 0 ? { ...config, port: await chooseFreePort(config.host) } : config;
       const started = await runDetached(kept, parts, { wait: options.wait, debug: isDebug(command) });
@@ -147,12 +149,6 @@ function sayWhatIsKept({ env_vars, name }: RunConfig, shell: Shell): void {
   shell.err(
     `note: the state of ${name} keeps ${suspicious.join(', ')} in plain text, readable by you only. Better: sally secret set NAME, then --secret NAME,target=${suspicious[0]}\n`,
   );
-}
-
-function unkeepable(): SallyError {
-  return new SallyError('usage.invalid', '--oidc-client-secret cannot be kept for the next start', {
-    hint: 'use --oidc-client-secret-file, set SALLYPORT_OIDC_CLIENT_SECRET, or run with -f',
-  });
 }
 
 function describe(name: string, url: string | undefined, { proxy_mode }: RunConfig): string {

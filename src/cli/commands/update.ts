@@ -3,6 +3,7 @@ import { SallyError } from '../../base/index.ts';
 import type { Shell } from '../cli.ts';
 import { examples } from '../examples.ts';
 import { addRunFlags, saidFlags } from '../flags/run-flags.ts';
+import { refuseUnkeepable } from '../flags/unkeepable.ts';
 import { isDebug, lifecycleFor } from '../lifecycle.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
@@ -32,11 +33,7 @@ export function addUpdateCommand(program: Command, shell: Shell): void {
         });
       }
       const { format: _, ...flags } = saidFlags(command) as ReturnType<typeof saidFlags> & { readonly format?: string };
-      if (flags.oidcClientSecret !== undefined) {
-        throw new SallyError('usage.invalid', '--oidc-client-secret cannot be kept for the next start', {
-          hint: 'use --oidc-client-secret-file',
-        });
-      }
+      refuseUnkeepable(flags);
       const { chooseFreePort, prepareRuntime, reconfigure, update } = await import('../../control/lifecycle/index.ts');
       const parts = await lifecycleFor(command, shell, { patient: true });
       const updated = await update(

@@ -10,10 +10,11 @@ import {
   parsePort,
   trustProxyOption,
 } from '../options.ts';
+import { addTokenExchangeOptions } from '../token-exchange-options.ts';
 
 /** The flags that describe a workload, for `run` and for `update`. What they mean is decided in `control`. */
 export function addRunFlags(command: Command): Command {
-  return addContainerFlags(addIncomingOptions(addProxyFlags(addWorkloadFlags(command))));
+  return addContainerFlags(addTokenExchangeOptions(addIncomingOptions(addProxyFlags(addWorkloadFlags(command)))));
 }
 
 /** Only what was said: defaults belong to the configuration, and a change must not bring them back. */

@@ -38,12 +38,18 @@ export function handedResolver(handed: HandedSecrets): ResolveSecrets {
 
 /** In the groups in which they are looked up: a variable and a header may have one name. */
 function referencesOf(config: RunConfig): readonly (readonly string[])[] {
-  const source = config.oidc_config?.client_secret_ref;
+  const { oidc_config, token_exchange_config } = config;
   return [
     config.secrets,
     headerReferencesOf(config),
-    source?.startsWith('secret:') ? [oidcReferenceOf(source.slice('secret:'.length))] : [],
+    inStore(oidc_config?.client_secret_ref, oidcReferenceOf),
+    inStore(token_exchange_config?.client_secret_ref, exchangeReferenceOf),
   ];
+}
+
+/** Of the places where a client secret is kept, only the store has to be asked by the command. */
+function inStore(source: string | undefined, referenceOf: (secret: string) => string): readonly string[] {
+  return source?.startsWith('secret:') ? [referenceOf(source.slice('secret:'.length))] : [];
 }
 
 export function headerReferencesOf({ header_forward }: RunConfig): readonly string[] {
@@ -54,6 +60,10 @@ export function headerReferencesOf({ header_forward }: RunConfig): readonly stri
 
 export function oidcReferenceOf(secret: string): string {
   return `${secret},target=OIDC_CLIENT_SECRET`;
+}
+
+export function exchangeReferenceOf(secret: string): string {
+  return `${secret},target=TOKEN_EXCHANGE_CLIENT_SECRET`;
 }
 
 function targetOf(reference: string): string {

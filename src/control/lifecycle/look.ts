@@ -112,7 +112,8 @@ function liveState(name: string, wanted: WorkloadRecord['wanted'], { phase, endp
   if (phase === 'starting' || !backend) return { status: 'starting', repair: `wait, or see sally logs ${name}` };
   const { tools, revision, error } = backend;
   const facts = { ...(tools === undefined ? {} : { tools }), ...(revision === undefined ? {} : { revision }) };
-  if (backend.state === 'ready') return { ...facts, status: 'running' };
+  // Where each user has a connection of his own, there is none to look at before he calls.
+  if (backend.state === 'ready' || backend.state === 'personal') return { ...facts, status: 'running' };
   return {
     ...facts,
     status: 'unhealthy',

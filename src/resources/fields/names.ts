@@ -64,6 +64,12 @@ export const HeaderName = z
   .refine((name) => !FRAMING.includes(name.toLowerCase()), 'must not be a header that frames the HTTP message')
   .meta({ title: 'header name' });
 
+/** Headers of MCP over HTTP, which each request to a server has from us. A credential in one of them would get lost. */
+const OURS = /^(accept|content-type|last-event-id|mcp-.*)$/i;
+
+/** Where a credential can go. */
+export const CredentialHeaderName = HeaderName.refine((name) => !OURS.test(name), 'must not be a header of MCP itself');
+
 /** RFC 9110 §5.5: visible characters, spaces and tabs; a line break would end the header and start another. */
 export const HeaderValue = z
   .string()

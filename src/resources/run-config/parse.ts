@@ -5,6 +5,7 @@ import { type Finding, formatPath } from '../validate/problem.ts';
 import { isMapping } from '../walk.ts';
 import { PermissionProfile } from './container.ts';
 import { RUN_CONFIG_VERSION, RunConfig, ToolsOverride } from './schema.ts';
+import { exchangeRules } from './token-exchange.ts';
 import { fromToolHive } from './toolhive.ts';
 
 export interface ParsedRunConfig {
@@ -88,6 +89,7 @@ function brokenRules(config: RunConfig): Finding[] {
       'oidc_config',
       'needs client_id together with client_secret_ref',
     ],
+    ...exchangeRules(config),
   ];
   return rules.flatMap(([broken, field, message]) => (broken ? [{ path: [field], message }] : []));
 }

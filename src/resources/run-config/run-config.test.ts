@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { checkRunConfig, formatRunConfig, parseRunConfig, parseToolsOverride } from './index.ts';
 
 const SMALLEST = { schema_version: 'sallyport/v1', name: 'notes', image: 'npx://notes', transport: 'stdio' };
+const WEB = { ...SMALLEST, transport: 'streamable-http' };
+const CALLERS = { issuer: 'https://idp.example', audience: 'me' };
+const EXCHANGE = { token_url: 'https://idp.example/token' };
 
 describe('a run configuration', () => {
   it('reads back what it writes, to the letter', () => {
@@ -48,6 +51,43 @@ describe('a run configuration', () => {
       },
       'client_secret_ref: must be env:VARIABLE, file:/PATH or secret:NAME',
     ],
+    [
+      'an exchange without callers who show a token',
+      { ...WEB, token_exchange_config: EXCHANGE },
+      'token_exchange_config: needs oidc_config',
+    ],
+    [
+      'an exchange for a server without headers',
+      { ...SMALLEST, oidc_config: CALLERS, token_exchange_config: EXCHANGE },
+      'token_exchange_config: needs a server that speaks HTTP',
+    ],
+    [
+      'an exchange whose client secret is there by value',
+      { ...WEB, oidc_config: CALLERS, token_exchange_config: { ...EXCHANGE, client_id: 'x', client_secret_ref: 'x' } },
+      'token_exchange_config.client_secret_ref: must be env:VARIABLE',
+    ],
+    [
+      'an exchange that shows tokens to the network',
+      { ...WEB, oidc_config: CALLERS, token_exchange_config: { token_url: 'http://idp.example/token' } },
+      'token_exchange_config.token_url: must be an https URL',
+    ],
+    [
+      'an exchanged token in a header of the protocol',
+      { ...WEB, oidc_config: CALLERS, token_exchange_config: { ...EXCHANGE, external_token_header_name: 'Mcp-Name' } },
+      'external_token_header_name: must not be a header of MCP itself',
+    ],
+    [
+      'an exchanged token in a header that has a value',
+      {
+        ...WEB,
+        image: undefined,
+        remote_url: 'https://x.example',
+        oidc_config: CALLERS,
+        token_exchange_config: EXCHANGE,
+        header_forward: { add_headers_from_secret: { authorization: 'key' } },
+      },
+      'fills the header Authorization, and so does header_forward',
+    ],
     ['a relative path', { ...SMALLEST, env_file: '.env' }, 'env_file: must be an absolute path'],
     [
       'a remote server over stdio',
@@ -75,6 +115,7 @@ describe('a run configuration', () => {
 });
 
 describe('a file of ToolHive', () => {
+  const OIDC = { Issuer: 'https://idp.example', Audience: 'me' };
   const EXPORTED = {
     schema_version: 'v0.1.0',
     image: 'ghcr.io/acme/notes:1.4.0',
@@ -135,6 +176,29 @@ describe('a file of ToolHive', () => {
     });
   });
 
+  it('with a token exchange is read with our names', () => {
+    const exchange = {
+      token_url: 'https://idp.example/token',
+      client_id: 'gate',
+      client_secret: '',
+      client_secret_ref: 'file:/run/secrets/exchange',
+      audience: 'notes',
+      scopes: ['read'],
+      subject_token_type: 'urn:ietf:params:oauth:token-type:id_token',
+      header_strategy: 'custom',
+      external_token_header_name: 'X-Upstream',
+    };
+    const exported = { ...EXPORTED, oidc_config: OIDC };
+    const read = (more: object) =>
+      parseRunConfig(JSON.stringify({ ...exported, token_exchange_config: { ...exchange, ...more } }), 'x').config
+        .token_exchange_config;
+    const { client_secret: _, header_strategy: __, ...same } = exchange;
+    expect(read({})).toEqual({ ...same, subject_token_type: 'id_token' });
+    expect(read({ header_strategy: 'replace', subject_token_type: '' })).toEqual(
+      expect.not.objectContaining({ external_token_header_name: expect.anything() }),
+    );
+  });
+
   it('with fields that mean nothing here names them', () => {
     const { ignored } = parseRunConfig(
       JSON.stringify({ ...EXPORTED, debug: true, telemetry_config: { endpoint: 'x' }, session_ttl: '2h' }),
@@ -148,7 +212,12 @@ describe('a file of ToolHive', () => {
     ['audit_config', { audit_config: { component: 'x' } }],
     ['mutating_webhooks', { mutating_webhooks: [{ name: 'x' }] }],
     ['remote_auth_config', { remote_auth_config: { client_id: 'x' } }],
-    ['token_exchange_config', { token_exchange_config: { token_url: 'https://x.example' } }],
+    ['token_exchange_config: needs oidc_config', { token_exchange_config: { token_url: 'https://x.example' } }],
+    [
+      'token_exchange_config.client_secret',
+      { oidc_config: OIDC, token_exchange_config: { token_url: 'https://x.example', client_secret: 'hunter2' } },
+    ],
+    ['middleware_configs[0]', { middleware_configs: [{ type: 'tokenexchange', parameters: {} }] }],
     ['middleware_configs[0]', { middleware_configs: [{ type: 'authorization' }] }],
     [
       'middleware_configs[0]',

@@ -5,6 +5,8 @@ import { Port, Scopes, Text } from '../fields/text.ts';
 import { BackendToolName, ToolName } from '../fields/tools.ts';
 import { AnyIssuerUrl, HttpUrl } from '../fields/urls.ts';
 import { Container, RuntimeName } from './container.ts';
+import { SecretSource } from './secret-source.ts';
+import { TokenExchange } from './token-exchange.ts';
 
 /** What `sally` writes. Files of ToolHive name another version, or none. */
 export const RUN_CONFIG_VERSION = 'sallyport/v1' as const;
@@ -44,13 +46,6 @@ export const SecretReference = z
   .max(800)
   .regex(SECRET_REFERENCE, 'must be NAME,target=VARIABLE')
   .meta({ title: 'secret' });
-
-/** A value that is read when the workload starts, and never stands in the file itself. */
-export const SECRET_SOURCE = /^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:\/.+|secret:[^,\s]+)$/;
-const SecretSource = z
-  .string()
-  .max(4096)
-  .regex(SECRET_SOURCE, 'must be env:VARIABLE, file:/PATH or secret:NAME; a value of its own has no place here');
 
 const AbsolutePath = z
   .string()
@@ -141,6 +136,7 @@ export const RunConfig = z.strictObject({
   tools_override: ToolsOverride.default({}),
   header_forward: HeaderForward.optional().describe('Headers for a remote server.'),
   oidc_config: Oidc.optional().describe('Whose tokens callers must show; anybody may call without it.'),
+  token_exchange_config: TokenExchange.optional().describe('The token that the server gets in exchange for theirs.'),
   ...Container,
 });
 export type RunConfig = z.output<typeof RunConfig>;

@@ -1,5 +1,6 @@
 import type { Finding } from '../validate/problem.ts';
 import { isMapping } from '../walk.ts';
+import { exchangeFromToolHive } from './token-exchange.ts';
 
 /** A run configuration of ToolHive in our words, with what was left out and what must not be. */
 export interface Translated {
@@ -42,6 +43,7 @@ const READ = new Set([
     'ignore_config',
   ],
   ...['runtime_config', 'oidc_config', 'thv_ca_bundle', 'jwks_auth_token_file', 'middleware_configs'],
+  'token_exchange_config',
   'strict_protocol_validation', // we are strict in any case
 ]);
 
@@ -56,13 +58,13 @@ const NEEDED = new Set([
     'mutating_webhooks',
   ],
   ...['additional_middleware_configs', 'upstream_swap_config', 'aws_sts_config', 'embedded_auth_server_config'],
-  ...['rate_limit_config', 'token_exchange_config', 'remote_auth_config'],
+  ...['rate_limit_config', 'remote_auth_config'],
 ]);
 
 /** Stages that we have too, and that other fields of the file or our own defaults describe. */
 const COVERED_STAGES = new Set([
   ...['bodylimit', 'origin', 'auth', 'mcp-parser', 'usagemetrics', 'recovery', 'tool-filter', 'tool-call-filter'],
-  ...['header-forward', 'strip-auth', 'telemetry'],
+  ...['header-forward', 'strip-auth', 'telemetry', 'tokenexchange'],
 ]);
 
 /** Set for the server at each start, so what stands in the file is old. */
@@ -108,6 +110,7 @@ export function fromToolHive(raw: Fields): Translated {
     );
   }
   if (!isEmpty(raw.oidc_config) && isMapping(raw.oidc_config)) value.oidc_config = oidcOf(raw.oidc_config, raw, refuse);
+  if (!isEmpty(raw.token_exchange_config)) value.token_exchange_config = exchangeFromToolHive(raw, refuse);
   value.ca_bundle =
     raw.thv_ca_bundle || (isMapping(raw.oidc_config) ? raw.oidc_config.CACertPath : undefined) || undefined;
   refuseStages(raw, refuse);
@@ -150,6 +153,8 @@ function refuseStages(raw: Fields, refuse: (path: Finding['path'], message: stri
       refuse(path, `asks for a stage (${JSON.stringify(type)}) that this version does not have`);
     else if (type === 'auth' && isEmpty(raw.oidc_config) && /"issuer":"./i.test(JSON.stringify(parameters ?? {})))
       refuse(path, 'asks callers for tokens, and oidc_config beside it does not', 'write oidc_config');
+    else if (type === 'tokenexchange' && isEmpty(raw.token_exchange_config))
+      refuse(path, 'exchanges tokens, and token_exchange_config beside it does not', 'write token_exchange_config');
     else if (/^tool-/.test(type) && isEmpty(raw.tools_filter) && isEmpty(raw.tools_override))
       refuse(path, 'filters tools, and neither tools_filter nor tools_override says which', 'write tools_filter');
   }
