@@ -9,11 +9,12 @@ import { readCaBundle } from './ca-bundle.ts';
 import { type ContainerFlags, containerFields } from './container-flags.ts';
 import { oidcConfigOf } from './incoming-config.ts';
 import { type IncomingFlags, planFlags } from './incoming-flags.ts';
+import type { RemoteFlags } from './remote-flags.ts';
 import type { SourceFields } from './source.ts';
 import { exchangeConfigOf, type TokenExchangeFlags } from './token-exchange.ts';
 
 /** What the flags of `run` and `update` say about a workload. A flag that was not given is not there. */
-export interface RunFlags extends IncomingFlags, TokenExchangeFlags, ContainerFlags {
+export interface RunFlags extends IncomingFlags, TokenExchangeFlags, ContainerFlags, RemoteFlags {
   readonly name?: string;
   readonly group?: string;
   readonly env?: Readonly<Record<string, string>>;

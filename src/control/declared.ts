@@ -1,5 +1,5 @@
 import { SallyError } from '../base/index.ts';
-import type { RunConfig } from '../resources/index.ts';
+import { checkRunConfig, type RunConfig } from '../resources/index.ts';
 import { readEnvFile, readEnvFolder } from '../workloads/index.ts';
 import type { Ask, RunInputs } from '../workloads/registry/index.ts';
 import { type Secrets, settleDeclared } from './chosen/index.ts';
@@ -20,10 +20,10 @@ export async function withDeclared(config: RunConfig, found: RunInputs, parts: D
   const variables = await settleDeclared(found.env, { ...parts, workload, given: await variablesGiven(config) });
   const plain = header_forward?.add_plaintext_headers ?? {};
   const secret = header_forward?.add_headers_from_secret ?? {};
-  const given = new Set([...Object.keys(plain), ...Object.keys(secret)]);
-  const headers = await settleDeclared(found.headers, { ...parts, workload, given });
-  const hasHeaders = found.headers.length > 0 || header_forward !== undefined;
-  return {
+  const open = unfilledHeaders(found, [...Object.keys(plain), ...Object.keys(secret)], config);
+  const headers = await settleDeclared(open, { ...parts, workload, given: new Set(), as: 'header' });
+  const hasHeaders = open.length > 0 || header_forward !== undefined;
+  const filled = {
     ...config,
     env_vars: { ...variables.values, ...config.env_vars },
     secrets: [...config.secrets, ...variables.references],
@@ -36,6 +36,18 @@ export async function withDeclared(config: RunConfig, found: RunInputs, parts: D
         }
       : {}),
   };
+  return checkRunConfig(filled, `what ${found.registry} says about ${found.name}`);
+}
+
+/** Names of headers are the same in capitals; a bearer token is the header Authorization. */
+function unfilledHeaders(
+  { headers }: RunInputs,
+  said: readonly string[],
+  { remote_auth_config }: RunConfig,
+): RunInputs['headers'] {
+  const filled = new Set(said.map((header) => header.toLowerCase()));
+  if (remote_auth_config) filled.add('authorization');
+  return headers.filter(({ name }) => !filled.has(name.toLowerCase()));
 }
 
 async function variablesGiven({ env_file, env_file_dir, env_vars, secrets }: RunConfig): Promise<ReadonlySet<string>> {

@@ -7,7 +7,7 @@ import { readCaBundle } from './ca-bundle.ts';
 import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
 import { toTarget } from './launches.ts';
-import { headerReferencesOf } from './lifecycle/handed-secrets.ts';
+import { remoteHeadersOf } from './remote-headers.ts';
 import { planExchange } from './token-exchange.ts';
 import type { Workloads } from './workloads.ts';
 
@@ -42,8 +42,8 @@ async function targetOf(config: RunConfig, parts: RunPlanParts, ca: string | und
   const postOnly = stateless ? { postOnly: true } : {};
   if (remote_url !== undefined) {
     const kind = transport === 'sse' ? 'sse' : 'streamable-http';
-    const headers = await headersOf(config, parts.resolveSecrets);
-    return { kind, url: remoteUrl(remote_url), addresses: 'private', headers, ...postOnly, ...given({ ca }) };
+    const headers = await remoteHeadersOf(config, parts);
+    return { kind, url: remoteUrl(remote_url), addresses: rangeOf(config), headers, ...postOnly, ...given({ ca }) };
   }
   const env = await variablesOf(config, parts.resolveSecrets);
   const launch = await launchOf(config, env, parts);
@@ -79,14 +79,14 @@ async function variablesOf(
   };
 }
 
-async function headersOf(config: RunConfig, resolveSecrets: ResolveSecrets): Promise<Record<string, string | Secret>> {
-  const { header_forward } = config;
-  if (!header_forward) return {};
-  const all = { ...header_forward.add_plaintext_headers, ...(await resolveSecrets(headerReferencesOf(config))) };
-  return Object.fromEntries(Object.entries(all).map(([header, value]) => [header.toLowerCase(), value]));
+/**
+ * Who types a URL means it, and his own network is allowed; link-local addresses never are. A URL that a registry gave is
+ * somebody else's: by a name that he chose nobody gets us to call what only this machine or this network can reach.
+ */
+function rangeOf({ registry_server_name }: RunConfig): 'public' | 'private' {
+  return registry_server_name === undefined ? 'private' : 'public';
 }
 
-/** The person at the keyboard chose the address, so his own network is allowed; link-local addresses never are. */
 function remoteUrl(text: string): string {
   const url = URL.parse(text);
   if (url !== null && `${url.username}${url.password}` === '') return url.href;

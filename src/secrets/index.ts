@@ -17,6 +17,7 @@ export {
   resolveReferences,
   type SecretReference,
 } from './references.ts';
+export { readSecretFile } from './secret-file.ts';
 export {
   createSecretSource,
   type SecretRef,

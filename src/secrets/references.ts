@@ -1,5 +1,5 @@
 import { printable, SallyError, type Secret } from '../base/index.ts';
-import { checkSecretName } from './names.ts';
+import { checkSecretName, isSystemName } from './names.ts';
 
 /** A secret by name, and what it becomes: a variable of the server, or a header. */
 export interface SecretReference {
@@ -51,6 +51,8 @@ export async function resolveReferences(
   if (missing.length === 0) return Object.fromEntries(found);
   const names = [...new Set(missing)].map((name) => printable(name, 200));
   throw new SallyError('secret.missing', `no value is stored for ${names.join(', ')}`, {
-    hint: `store it with \`sally secret set ${names[0]}\`; \`sally secret list\` shows what is there`,
+    hint: isSystemName(names[0] ?? '')
+      ? 'it was kept for this workload and is gone; give the value again with sally update'
+      : `store it with \`sally secret set ${names[0]}\`; \`sally secret list\` shows what is there`,
   });
 }

@@ -29,6 +29,6 @@ function refused(what: string, range: AddressRange): SallyError {
   const hint =
     range === 'private'
       ? 'link-local and reserved addresses are never contacted'
-      : 'a server of your own network needs allowPrivateEndpoint: true';
+      : 'a server of your own network needs allowPrivateEndpoint: true in its manifest, or to be run by its URL';
   return new SallyError('fetch.address_refused', `requests to ${what} are not allowed`, { hint });
 }

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { SallyError } from '../../base/index.ts';
-import type { LifecycleParts, LookUp, RegistryPermissions, RunFlags } from '../../control/lifecycle/index.ts';
+import type {
+  LifecycleParts,
+  LookUp,
+  RegistryPermissions,
+  RunFlags,
+  SaidConfig,
+} from '../../control/lifecycle/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
@@ -12,7 +18,7 @@ import { refuseUnkeepable } from '../flags/unkeepable.ts';
 import { isDebug, lifecycleFor } from '../lifecycle.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
-import { createTerminal } from '../terminal.ts';
+import { createTerminal, type Terminal } from '../terminal.ts';
 
 interface Options {
   readonly foreground?: boolean;
@@ -50,11 +56,13 @@ export function addRunCommand(program: Command, shell: Shell): void {
     )
     .action(async (server: string | undefined, args: readonly string[], options: Options, command: Command) => {
       const flags = saidFlags(command);
-      const { runDetached, chooseFreePort, prepareRuntime } = await import('../../control/lifecycle/index.ts');
+      const { runDetached, chooseFreePort, prepareRuntime, withSaid } = await import(
+        '../../control/lifecycle/index.ts'
+      );
       const parts = await lifecycleFor(command, shell, { patient: true });
-      const { config: said, permissions } = await configOf(server, args, options, flags, parts, shell);
+      const { config: wanted, said, permissions } = await configOf(server, args, options, flags, parts, shell);
       const progress = (line: string): void => shell.err(`${line}\n`);
-      const config = await prepareRuntime(said, { env: shell.env, log: parts.log, progress, permissions });
+      const config = await prepareRuntime(wanted, { env: shell.env, log: parts.log, progress, permissions });
       if (options.foreground) {
         const { runForeground } = await import('../../control/index.ts');
         return await runForeground(config, parts, {
@@ -62,7 +70,10 @@ export function addRunCommand(program: Command, shell: Shell): void {
           log: logFor(command, shell),
           debug: isDebug(command),
           tell: announce(options.format, shell.out),
-          resolveSecrets: async (references) => (await parts.secrets()).resolverFor(config.name)(references),
+          resolveSecrets: withSaid(
+            async (references) => (await parts.secrets()).resolverFor(config.name)(references),
+            said,
+          ),
           oidcClientSecret: flags.oidcClientSecret,
           tokenExchangeClientSecret: flags.tokenExchangeClientSecret,
         });
@@ -70,7 +81,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
       refuseUnkeepable(flags);
       sayWhatIsKept(config, shell);
       const kept = config.port === 0 ? { ...config, port: await chooseFreePort(config.host) } : config;
-      const started = await runDetached(kept, parts, { wait: options.wait, debug: isDebug(command) });
+      const started = await runDetached(kept, parts, { wait: options.wait, debug: isDebug(command), said });
       shell.out(options.format === 'json' ? json(started) : describe(started.name, started.url, config));
     });
 }
@@ -82,8 +93,10 @@ async function configOf(
   flags: RunFlags,
   parts: LifecycleParts,
   shell: Shell,
-): Promise<{ readonly config: RunConfig; readonly permissions?: RegistryPermissions }> {
-  const { configure, hasEngine, resolveSource, withDeclared } = await import('../../control/lifecycle/index.ts');
+): Promise<SaidConfig & { readonly permissions?: RegistryPermissions }> {
+  const { configure, hasEngine, resolveSource, withDeclared, withRemoteFlags } = await import(
+    '../../control/lifecycle/index.ts'
+  );
   if (fromConfig !== undefined) {
     const other =
       Object.keys(flags).find((flag) => !WITH_FILE.has(flag)) ?? (server === undefined ? undefined : 'server');
@@ -96,7 +109,7 @@ async function configOf(
         },
       );
     }
-    return { config: await readConfig(fromConfig, shell) };
+    return await readConfig(fromConfig, parts, shell);
   }
   if (server === undefined) {
     throw new SallyError('usage.invalid', 'the server is missing', {
@@ -116,28 +129,31 @@ async function configOf(
     return await lookUpIn(registry, { containers, ...(transport === undefined ? {} : { transport }) })(name);
   };
   const { fields, found } = await resolveSource(server, lookUp);
-  if (!found) return { config: await configure(fields, flags, args, shell.env) };
+  if (!found) return withRemoteFlags(await configure(fields, flags, args, shell.env), flags);
   for (const notice of found.notices) shell.err(`note: ${notice}\n`);
   const { argumentsFor } = await import('../../workloads/registry/index.ts');
-  const config = await configure(fields, flags, argumentsFor(found, args), shell.env);
-  const terminal = createTerminal(shell.stdin(), shell.err);
-  const declared = await withDeclared(config, found, {
-    secrets: await parts.secrets(),
-    ...(terminal.canAsk ? { ask: terminal } : {}),
-  });
-  return { config: declared, permissions: found };
+  const configured = await configure(fields, flags, argumentsFor(found, args), shell.env);
+  const { config, said } = withRemoteFlags(configured, flags);
+  const declared = await withDeclared(config, found, { secrets: await parts.secrets(), ...whoCanBeAsked(shell) });
+  return { config: declared, said, permissions: found };
 }
 
-async function readConfig(file: string, shell: Shell): Promise<RunConfig> {
+function whoCanBeAsked(shell: Shell): { readonly ask?: Terminal } {
+  const terminal = createTerminal(shell.stdin(), shell.err);
+  return terminal.canAsk ? { ask: terminal } : {};
+}
+
+async function readConfig(file: string, { secrets }: LifecycleParts, shell: Shell): Promise<SaidConfig> {
   const { parseRunConfig } = await import('../../resources/index.ts');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new SallyError('config.unreadable', `${file} cannot be read`, { cause, hint: 'correct the path' });
   });
-  const { adopt } = await import('../../control/lifecycle/index.ts');
+  const { adopt, askAgain } = await import('../../control/lifecycle/index.ts');
   const { config, ignored } = parseRunConfig(text, file);
   if (ignored.length > 0)
     shell.err(`${file}: these fields mean nothing here and were left out: ${ignored.join(', ')}\n`);
-  return await adopt(config);
+  const adopted = await adopt(config);
+  return { config: adopted, said: await askAgain(adopted, { secrets, ...whoCanBeAsked(shell) }) };
 }
 
 /** Whoever writes a secret as a plain variable should know that it is kept as one. */

@@ -34,15 +34,18 @@ export function addUpdateCommand(program: Command, shell: Shell): void {
       }
       const { format: _, ...flags } = saidFlags(command) as ReturnType<typeof saidFlags> & { readonly format?: string };
       refuseUnkeepable(flags);
-      const { chooseFreePort, prepareRuntime, reconfigure, update } = await import('../../control/lifecycle/index.ts');
+      const { chooseFreePort, prepareRuntime, reconfigure, update, withRemoteFlags } = await import(
+        '../../control/lifecycle/index.ts'
+      );
       const parts = await lifecycleFor(command, shell, { patient: true });
       const updated = await update(
         name,
         async (config) => {
-          const changed = await reconfigure(config, flags, said ? args : undefined, shell.env);
+          const changed = withRemoteFlags(await reconfigure(config, flags, said ? args : undefined, shell.env), flags);
           const progress = (line: string): void => shell.err(`${line}\n`);
-          const next = await prepareRuntime(changed, { env: shell.env, log: parts.log, progress });
-          return next.port === 0 ? { ...next, port: await chooseFreePort(next.host) } : next;
+          const next = await prepareRuntime(changed.config, { env: shell.env, log: parts.log, progress });
+          const port = next.port === 0 ? await chooseFreePort(next.host) : next.port;
+          return { ...changed, config: { ...next, port } };
         },
         parts,
         isDebug(command),

@@ -11,10 +11,12 @@ import {
   trustProxyOption,
 } from '../options.ts';
 import { addTokenExchangeOptions } from '../token-exchange-options.ts';
+import { addRemoteFlags } from './remote-flags.ts';
 
 /** The flags that describe a workload, for `run` and for `update`. What they mean is decided in `control`. */
 export function addRunFlags(command: Command): Command {
-  return addContainerFlags(addTokenExchangeOptions(addIncomingOptions(addProxyFlags(addWorkloadFlags(command)))));
+  const described = addIncomingOptions(addProxyFlags(addWorkloadFlags(command)));
+  return addContainerFlags(addRemoteFlags(addTokenExchangeOptions(described)));
 }
 
 /** Only what was said: defaults belong to the configuration, and a change must not bring them back. */

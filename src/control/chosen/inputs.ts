@@ -24,6 +24,8 @@ export interface SettleParts {
   readonly given: ReadonlySet<string>;
   /** Absent where nobody can be asked. */
   readonly ask?: Ask;
+  /** What the values become, which decides how one is given by hand. */
+  readonly as?: 'variable' | 'header';
 }
 
 /** What a configuration needs for the variables or headers that an entry declares. */
@@ -38,13 +40,13 @@ export interface SettledInputs {
  * name of this workload, so that two workloads of one server do not share it.
  */
 export async function settleDeclared(declared: readonly Declaration[], parts: SettleParts): Promise<SettledInputs> {
-  const { workload, secrets, given, ask } = parts;
+  const { workload, secrets, given, ask, as } = parts;
   const kept = new Map<string, string>();
   for (const { name, secret } of declared) {
     const reference = secret && !given.has(name) ? await secrets.keptFor(workload, name) : undefined;
     if (reference !== undefined) kept.set(name, reference);
   }
-  const settled = await settleVariables(declared, new Set([...given, ...kept.keys()]), ask);
+  const settled = await settleVariables(declared, new Set([...given, ...kept.keys()]), ask, as);
   const fresh = await secrets.keepFor(workload, settled.secrets);
   return { values: settled.values, references: [...kept.values(), ...fresh] };
 }

@@ -42,8 +42,12 @@ export interface Secrets {
   keepFor(workload: string, values: Readonly<Record<string, Secret>>): Promise<readonly string[]>;
   /** What was kept for a variable of a workload, as a reference. */
   keptFor(workload: string, variable: string): Promise<string | undefined>;
-  /** Forgets everything that was kept for a workload. */
-  forget(workload: string): Promise<void>;
+  /** Keeps values under names of ours that a configuration refers to already. */
+  keepNamed(values: ReadonlyMap<string, Secret>): Promise<void>;
+  /** Whether there is a value under a name of ours. */
+  isKept(name: string): Promise<boolean>;
+  /** Forgets what was kept for a workload: everything, or the names that are meant. */
+  forget(workload: string, isMeant?: (name: string) => boolean): Promise<void>;
 }
 
 /** Opens the store that this user chose; the encrypted file when he did not. Nothing is read or asked before it is needed. */
@@ -76,8 +80,15 @@ export async function openSecrets(parts: SecretParts): Promise<Secrets> {
       const name = systemName('workload', workload, variable);
       return (await ours.get(name)) ? `${name},target=${variable}` : undefined;
     },
-    async forget(workload) {
-      for (const name of await ours.list()) if (belongsTo(name, 'workload', workload)) await ours.delete(name);
+    async keepNamed(values) {
+      for (const [name, value] of values) await ours.set(name, value);
+    },
+    async isKept(name) {
+      return (await ours.get(name)) !== undefined;
+    },
+    async forget(workload, isMeant = () => true) {
+      const names = (await ours.list()).filter((name) => belongsTo(name, 'workload', workload));
+      for (const name of names.filter(isMeant)) await ours.delete(name);
     },
   };
 }

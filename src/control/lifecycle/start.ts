@@ -3,8 +3,9 @@ import { isSameProcess } from '../../base/files/index.ts';
 import { SallyError } from '../../base/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import type { WorkloadRecord, WorkloadStore } from '../../workloads/index.ts';
+import type { SaidSecrets } from '../remote-flags.ts';
 import { endSupervisor } from './end-supervisor.ts';
-import { gatherSecrets, type HandedSecrets } from './handed-secrets.ts';
+import { gatherSecrets, type HandedSecrets, withSaid } from './handed-secrets.ts';
 import type { LifecycleParts } from './parts.ts';
 import { known } from './select.ts';
 import { spawnSupervisor } from './spawn-supervisor.ts';
@@ -64,39 +65,64 @@ async function refuseTaken(name: string, { store }: LifecycleParts): Promise<voi
   });
 }
 
-/** Runs a new workload in the background. One that does not come up leaves nothing behind. */
-export async function runDetached(config: RunConfig, parts: LifecycleParts, options: StartOptions): Promise<Started> {
+/** Runs a new workload in the background, with the secrets that were said for it. One that does not come up leaves nothing behind. */
+export async function runDetached(
+  config: RunConfig,
+  parts: LifecycleParts,
+  { wait, debug, said = new Map() }: StartOptions & { readonly said?: SaidSecrets },
+): Promise<Started> {
   const { name } = config;
-  const { debug } = options;
-  const handed = await handedFor(config, parts);
+  const handed = await handedFor(config, parts, said);
   const { instance } = await create(config, parts);
-  const child = await spawnSupervisor(name, { instance, handed, debug }, parts);
-  if (!options.wait) return { name, already: false };
-  let url: string | undefined;
   try {
-    url = await untilReady(name, { child, instance }, parts);
+    if (said.size > 0) await (await parts.secrets()).keepNamed(said);
+    const child = await spawnSupervisor(name, { instance, handed, debug }, parts);
+    if (!wait) return { name, already: false };
+    const url = await untilReady(name, { child, instance }, parts);
     if (url !== undefined) return { name, url, already: false };
   } catch (error) {
-    await discard(name, instance, parts);
+    await discard(name, instance, said, parts);
     throw error;
   }
-  await discard(name, instance, parts);
+  await discard(name, instance, said, parts);
   throw new SallyError('workload.not_answering', `${name} was stopped before it answered`, {
     hint: 'nothing of it is left; run it again',
   });
 }
 
-function handedFor(config: RunConfig, { secrets }: LifecycleParts): Promise<HandedSecrets> {
-  return gatherSecrets(config, async (references) => (await secrets()).resolverFor(config.name)(references));
+function handedFor(
+  config: RunConfig,
+  { secrets }: LifecycleParts,
+  said: SaidSecrets = new Map(),
+): Promise<HandedSecrets> {
+  const kept = async (references: readonly string[]) => (await secrets()).resolverFor(config.name)(references);
+  return gatherSecrets(config, withSaid(kept, said));
 }
 
 /** Takes back what one command began, unless another one has taken it over. */
-async function discard(name: string, instance: string, { store }: LifecycleParts): Promise<void> {
+async function discard(name: string, instance: string, said: SaidSecrets, parts: LifecycleParts): Promise<void> {
+  const { store } = parts;
   await store.alone(name, async () => {
     if ((await store.read(name))?.instance !== instance) return;
     await endSupervisor(name, await store.readSupervisor(name));
     await store.remove(name);
+    await forgetKept(name, (secret) => said.has(secret), said.size > 0, parts);
   });
+}
+
+/** Forgets values that nothing refers to any more. That this fails is told, and is no reason for the rest to fail. */
+export async function forgetKept(
+  workload: string,
+  isMeant: (secret: string) => boolean,
+  isNeeded: boolean,
+  { secrets, log }: Pick<LifecycleParts, 'secrets' | 'log'>,
+): Promise<void> {
+  if (!isNeeded) return; // a store that is locked is not opened for nothing
+  try {
+    await (await secrets()).forget(workload, isMeant);
+  } catch (error) {
+    log.warn('secrets that were kept for a workload are still there', { workload, error });
+  }
 }
 
 async function isRunning(name: string, store: WorkloadStore): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { isSameProcess } from '../../base/files/index.ts';
-import { isSystemName } from '../../secrets/index.ts';
 import type { WorkloadStore } from '../../workloads/index.ts';
 import { endSupervisor } from './end-supervisor.ts';
+import { keptSecretsOf } from './handed-secrets.ts';
 import type { LifecycleParts } from './parts.ts';
 import { known } from './select.ts';
-import { type Started, type StartOptions, start } from './start.ts';
+import { forgetKept, type Started, type StartOptions, start } from './start.ts';
 
 /** Ends a workload and remembers that it is not meant to run. Says whether it ran; stopping twice is no error. */
 export async function stop(name: string, { store }: Pick<LifecycleParts, 'store'>): Promise<boolean> {
@@ -22,17 +22,13 @@ export async function stop(name: string, { store }: Pick<LifecycleParts, 'store'
 
 /** Ends a workload and forgets it, its logs too. Says whether there was one. */
 export async function remove(name: string, parts: Pick<LifecycleParts, 'store' | 'secrets' | 'log'>): Promise<boolean> {
-  const { store, secrets, log } = parts;
+  const { store } = parts;
   return await store.alone(name, async () => {
     if (!(await store.names()).includes(name)) return false;
     const { supervisor, keptSecrets } = await withdraw(name, store);
     await endSupervisor(name, supervisor);
     await store.remove(name);
-    try {
-      if (keptSecrets) await (await secrets()).forget(name);
-    } catch (error) {
-      log.warn('the secrets that were kept for a workload are still there', { workload: name, error });
-    }
+    await forgetKept(name, () => true, keptSecrets, parts);
     return true;
   });
 }
@@ -47,7 +43,7 @@ async function withdraw(name: string, store: WorkloadStore) {
   return {
     supervisor: await store.readSupervisor(name).catch(() => undefined),
     // What somebody typed in for this workload, and nobody else can use.
-    keptSecrets: record?.config.secrets.some(isSystemName) ?? false,
+    keptSecrets: record !== undefined && keptSecretsOf(record.config).size > 0,
   };
 }
 

@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSameProcess } from '../../base/files/index.ts';
 import { SallyError, toSallyError } from '../../base/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
+import type { SaidConfig } from '../remote-flags.ts';
 import { endSupervisor } from './end-supervisor.ts';
+import { keptSecretsOf } from './handed-secrets.ts';
 import type { LifecycleParts } from './parts.ts';
 import { known } from './select.ts';
-import { type Started, start } from './start.ts';
+import { forgetKept, type Started, start } from './start.ts';
 
 export interface Updated extends Started {
   /** Nothing was different. */
@@ -18,7 +20,7 @@ export interface Updated extends Started {
  */
 export async function update(
   name: string,
-  change: (config: RunConfig) => Promise<RunConfig>,
+  change: (config: RunConfig) => Promise<SaidConfig>,
   parts: LifecycleParts,
   debug: boolean,
 ): Promise<Updated> {
@@ -26,20 +28,24 @@ export async function update(
   const before = await store.alone(name, async () => {
     const record = await known(name, store);
     if (record.ephemeral) throw inForeground(name);
-    const next = await change(record.config);
+    const { config: next, said } = await change(record.config);
     await groups.check(next.group);
     const supervisor = await store.readSupervisor(name);
     const ran = supervisor !== undefined && isSameProcess(supervisor);
-    if (isDeepStrictEqual(next, record.config)) return { record, ran, unchanged: true };
+    if (isDeepStrictEqual(next, record.config)) return { record, next, said, ran, unchanged: true };
     const { instance: _, ...rest } = record;
+    if (said.size > 0) await (await parts.secrets()).keepNamed(said);
     if (ran) await endSupervisor(name, supervisor);
     await store.write(name, { ...rest, config: next });
-    return { record, ran, unchanged: false };
+    return { record, next, said, ran, unchanged: false };
   });
-  const { record, ran, unchanged } = before;
-  if (unchanged || !ran) return { name, already: false, unchanged };
+  const { record, next, said, ran, unchanged } = before;
+  if (unchanged) return { name, already: false, unchanged };
   try {
-    const started = await start(name, parts, { wait: true, debug });
+    const started = ran ? await start(name, parts, { wait: true, debug }) : { name, already: false };
+    const used = keptSecretsOf(next);
+    const replaced = [...keptSecretsOf(record.config).keys()].filter((secret) => !used.has(secret));
+    await forgetKept(name, (secret) => replaced.includes(secret), replaced.length > 0, parts);
     return { ...started, unchanged };
   } catch (thrown) {
     const { code, message, hint } = toSallyError(thrown);
@@ -47,6 +53,7 @@ export async function update(
       await endSupervisor(name, await store.readSupervisor(name));
       await store.write(name, { ...record, wanted: 'running' });
     });
+    await forgetKept(name, (secret) => said.has(secret), said.size > 0, parts);
     const back = await start(name, parts, { wait: true, debug }).catch(toSallyError);
     const now =
       back instanceof SallyError

@@ -65,8 +65,8 @@ export function createPoster(target: HttpTarget, http: HttpClient, credential: C
 
   return {
     post(body, identity, own, call) {
-      const given = credential.personal ? undefined : credential.headers(identity);
-      // What is the same for everybody is neither waited for nor renewed.
+      const given = credential.renew ? undefined : credential.headers(identity);
+      // What cannot be renewed is the same for everybody, and at hand.
       if (given && !(given instanceof Promise)) return send(body, joined(forPost, given, own), call);
       return sendWithRenewal(body, identity, own, call);
     },

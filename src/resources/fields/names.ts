@@ -64,11 +64,15 @@ export const HeaderName = z
   .refine((name) => !FRAMING.includes(name.toLowerCase()), 'must not be a header that frames the HTTP message')
   .meta({ title: 'header name' });
 
-/** Headers of MCP over HTTP, which each request to a server has from us. A credential in one of them would get lost. */
-const OURS = /^(accept|content-type|last-event-id|mcp-.*)$/i;
+/** Headers that MCP itself sets or reads, those that speak for a proxy, and those with which hops log in to each other. */
+const PROTOCOL =
+  /^(mcp-.*|accept|content-.*|last-event-id|proxy-.*|http2-settings|forwarded|x-forwarded-.*|x-real-ip)$/i;
 
-/** Where a credential can go. */
-export const CredentialHeaderName = HeaderName.refine((name) => !OURS.test(name), 'must not be a header of MCP itself');
+/** A header that somebody adds to every request to a server. */
+export const ForwardedHeaderName = HeaderName.refine(
+  (name) => !PROTOCOL.test(name),
+  'must not be a header of MCP, of the message or of a proxy',
+).meta({ title: 'header name' });
 
 /** RFC 9110 §5.5: visible characters, spaces and tabs; a line break would end the header and start another. */
 export const HeaderValue = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { blockOf } from '../blocks/exclusive.ts';
-import { CredentialHeaderName, DnsLabel } from '../fields/names.ts';
+import { DnsLabel, ForwardedHeaderName } from '../fields/names.ts';
 import { SecretKeyRef } from '../fields/references.ts';
 import { Scopes, Text } from '../fields/text.ts';
 import { SecureUrl } from '../fields/urls.ts';
@@ -24,7 +24,7 @@ const TokenExchange = z.strictObject({
     .enum(['access_token', 'id_token', 'jwt'])
     .default('access_token')
     .describe('What we say the exchanged token is.'),
-  externalTokenHeaderName: CredentialHeaderName.optional().describe(
+  externalTokenHeaderName: ForwardedHeaderName.optional().describe(
     'Header that carries the new token, as `Bearer TOKEN`. `Authorization` when not given.',
   ),
   clientAuthMethod: z
@@ -46,7 +46,7 @@ withRules(TokenExchange, [
 ]);
 
 const HeaderInjection = z.strictObject({
-  headerName: CredentialHeaderName.describe('Header that carries the value.'),
+  headerName: ForwardedHeaderName.describe('Header that carries the value.'),
   valueSecretRef: SecretKeyRef.describe('The value, the same for all users.'),
 });
 

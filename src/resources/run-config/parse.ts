@@ -73,6 +73,10 @@ function check<S extends z.ZodType>(schema: S, value: unknown, place: string): z
 
 function brokenRules(config: RunConfig): Finding[] {
   const { image, remote_url, transport, oidc_config } = config;
+  const { add_plaintext_headers = {}, add_headers_from_secret = {} } = config.header_forward ?? {};
+  const headers = [add_plaintext_headers, add_headers_from_secret].flatMap((map) =>
+    Object.keys(map).map((header) => header.toLowerCase()),
+  );
   const rules: readonly (readonly [boolean, keyof RunConfig, string])[] = [
     [(image === undefined) === (remote_url === undefined), 'image', 'or remote_url is required, and not both'],
     [remote_url !== undefined && transport === 'stdio', 'transport', 'of a remote server is streamable-http or sse'],
@@ -84,6 +88,17 @@ function brokenRules(config: RunConfig): Finding[] {
     [config.proxy_mode === 'sse' && transport !== 'stdio', 'proxy_mode', 'sse is for the transport stdio'],
     [config.target_port !== undefined && transport === 'stdio', 'target_port', 'means nothing to a stdio server'],
     [config.header_forward !== undefined && remote_url === undefined, 'header_forward', 'is for remote servers'],
+    [
+      config.remote_auth_config !== undefined && remote_url === undefined,
+      'remote_auth_config',
+      'is for remote servers',
+    ],
+    [headers.length > new Set(headers).size, 'header_forward', 'names one header twice'],
+    [
+      config.remote_auth_config !== undefined && headers.includes('authorization'),
+      'header_forward',
+      'must not set Authorization beside a bearer token',
+    ],
     [
       oidc_config?.client_secret_ref !== undefined && oidc_config.client_id === undefined,
       'oidc_config',

@@ -5,6 +5,12 @@ const SMALLEST = { schema_version: 'sallyport/v1', name: 'notes', image: 'npx://
 const WEB = { ...SMALLEST, transport: 'streamable-http' };
 const CALLERS = { issuer: 'https://idp.example', audience: 'me' };
 const EXCHANGE = { token_url: 'https://idp.example/token' };
+const REMOTE = {
+  schema_version: 'sallyport/v1',
+  name: 'far',
+  remote_url: 'https://mcp.example.com/mcp',
+  transport: 'streamable-http',
+};
 
 describe('a run configuration', () => {
   it('reads back what it writes, to the letter', () => {
@@ -74,7 +80,7 @@ describe('a run configuration', () => {
     [
       'an exchanged token in a header of the protocol',
       { ...WEB, oidc_config: CALLERS, token_exchange_config: { ...EXCHANGE, external_token_header_name: 'Mcp-Name' } },
-      'external_token_header_name: must not be a header of MCP itself',
+      'external_token_header_name: must not be a header of MCP',
     ],
     [
       'an exchanged token in a header that has a value',
@@ -98,6 +104,46 @@ describe('a run configuration', () => {
       'a profile that would write into a proxy configuration',
       { ...SMALLEST, permission_profile: { network: { outbound: { allow_host: ['a\nhttp_access allow all'] } } } },
       'allow_host[0]',
+    ],
+    ['headers for a server that is not remote', { ...SMALLEST, header_forward: {} }, 'header_forward: is for remote'],
+    [
+      'a token for a server that is not remote',
+      { ...SMALLEST, remote_auth_config: { bearer_token_ref: 'secret:x' } },
+      'remote_auth_config: is for remote',
+    ],
+    [
+      'a token by value',
+      { ...REMOTE, remote_auth_config: { bearer_token_ref: 'hunter2' } },
+      'bearer_token_ref: must be env:VARIABLE, file:/PATH or secret:NAME',
+    ],
+    [
+      'one header twice',
+      { ...REMOTE, header_forward: { add_plaintext_headers: { 'X-A': '1' }, add_headers_from_secret: { 'x-a': 's' } } },
+      'header_forward: names one header twice',
+    ],
+    [
+      'two ways to log in',
+      {
+        ...REMOTE,
+        header_forward: { add_headers_from_secret: { AUTHORIZATION: 's' } },
+        remote_auth_config: { bearer_token_ref: 'secret:x' },
+      },
+      'header_forward: must not set Authorization beside a bearer token',
+    ],
+    [
+      'a header that frames the message',
+      { ...REMOTE, header_forward: { add_plaintext_headers: { host: 'x' } } },
+      'must not be a header that frames',
+    ],
+    [
+      'a header of the protocol',
+      { ...REMOTE, header_forward: { add_plaintext_headers: { 'mcp-session-id': 'x' } } },
+      'must not be a header of MCP',
+    ],
+    [
+      'a secret name that could become two references',
+      { ...REMOTE, header_forward: { add_headers_from_secret: { 'X-A': 'a,target=B' } } },
+      'must be the name of a secret',
     ],
     ['another version', { ...SMALLEST, schema_version: 'sallyport/v9' }, 'schema_version: is "sallyport/v9"'],
   ])('with %s is refused', (_, value, says) => {
@@ -197,6 +243,35 @@ describe('a file of ToolHive', () => {
     expect(read({ header_strategy: 'replace', subject_token_type: '' })).toEqual(
       expect.not.objectContaining({ external_token_header_name: expect.anything() }),
     );
+  });
+
+  describe('with a bearer token for a remote server', () => {
+    const remote = { ...EXPORTED, image: REMOTE.remote_url, remote_url: REMOTE.remote_url, permission_profile: null };
+    const read = (auth: object) =>
+      parseRunConfig(JSON.stringify({ ...remote, isolate_network: false, remote_auth_config: auth }), 'far.json')
+        .config;
+    const manners = { timeout: 30_000_000_000, callback_port: 8666, use_pkce: true, scopes: null };
+
+    it('keeps the reference, or the file', () => {
+      expect(read({ ...manners, bearer_token: 'BEARER_TOKEN_far,target=bearer_token' })).toMatchObject({
+        remote_auth_config: { bearer_token_ref: 'secret:BEARER_TOKEN_far' },
+      });
+      expect(read({ ...manners, bearer_token_file: '/run/token' })).toMatchObject({
+        remote_auth_config: { bearer_token_ref: 'file:/run/token' },
+      });
+      expect(read(manners)).not.toHaveProperty('remote_auth_config');
+    });
+
+    it('never takes one in plain text, nor a login that it cannot do', () => {
+      expect(() => read({ bearer_token: 'hunter2' })).toThrow('remote_auth_config.bearer_token: is a secret');
+      expect(() => read({ bearer_token: 'hunter2' })).toThrow(expect.not.stringContaining('hunter2'));
+      expect(() => read({ ...manners, issuer: 'https://idp.example' })).toThrow('remote_auth_config.issuer: cannot be');
+    });
+  });
+
+  it('exports to the same text when it is imported again', () => {
+    const first = formatRunConfig(parseRunConfig(JSON.stringify(EXPORTED), 'notes.json').config);
+    expect(formatRunConfig(parseRunConfig(first, 'notes.json').config)).toBe(first);
   });
 
   it('with fields that mean nothing here names them', () => {

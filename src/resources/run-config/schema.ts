@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ServerImage } from '../fields/image.ts';
-import { EnvName, HeaderName, HeaderValue } from '../fields/names.ts';
+import { EnvName, ForwardedHeaderName, HeaderValue } from '../fields/names.ts';
 import { Port, Scopes, Text } from '../fields/text.ts';
 import { BackendToolName, ToolName } from '../fields/tools.ts';
 import { AnyIssuerUrl, HttpUrl } from '../fields/urls.ts';
@@ -92,9 +92,21 @@ function sharedName(overrides: unknown): string | undefined {
 export const ToolsFilter = z.array(BackendToolName).max(MAX_TOOLS);
 
 const HeaderForward = z.strictObject({
-  add_plaintext_headers: z.record(HeaderName, HeaderValue).default({}),
+  add_plaintext_headers: z.record(ForwardedHeaderName, HeaderValue).default({}),
   /** Header → name of a secret. */
-  add_headers_from_secret: z.record(HeaderName, z.string().min(1).max(512)).default({}),
+  add_headers_from_secret: z
+    .record(
+      ForwardedHeaderName,
+      z
+        .string()
+        .max(512)
+        .regex(/^[^,\p{Cc}]+$/u, 'must be the name of a secret'),
+    )
+    .default({}),
+});
+
+const RemoteAuth = z.strictObject({
+  bearer_token_ref: SecretSource.describe('Where the token is found at each start.'),
 });
 
 /** Everything about one workload of `sally run`: what it writes to its state, exports, and takes with `--from-config`. */
@@ -135,6 +147,7 @@ export const RunConfig = z.strictObject({
   tools_filter: ToolsFilter.default([]).describe('The only tools to offer, by their names after tools_override.'),
   tools_override: ToolsOverride.default({}),
   header_forward: HeaderForward.optional().describe('Headers for a remote server.'),
+  remote_auth_config: RemoteAuth.optional().describe('How we prove to a remote server who we are.'),
   oidc_config: Oidc.optional().describe('Whose tokens callers must show; anybody may call without it.'),
   token_exchange_config: TokenExchange.optional().describe('The token that the server gets in exchange for theirs.'),
   ...Container,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CredentialHeaderName } from '../fields/names.ts';
+import { ForwardedHeaderName } from '../fields/names.ts';
 import { Scopes, Text } from '../fields/text.ts';
 import { SecureUrl } from '../fields/urls.ts';
 import { isMapping } from '../walk.ts';
@@ -13,7 +13,7 @@ export const TokenExchange = z.strictObject({
   client_secret_ref: SecretSource.optional(),
   scopes: Scopes.optional(),
   subject_token_type: z.enum(['access_token', 'id_token', 'jwt']).default('access_token'),
-  external_token_header_name: CredentialHeaderName.optional(),
+  external_token_header_name: ForwardedHeaderName.optional(),
 });
 export type TokenExchange = z.output<typeof TokenExchange>;
 

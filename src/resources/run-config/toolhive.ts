@@ -43,7 +43,7 @@ const READ = new Set([
     'ignore_config',
   ],
   ...['runtime_config', 'oidc_config', 'thv_ca_bundle', 'jwks_auth_token_file', 'middleware_configs'],
-  'token_exchange_config',
+  ...['token_exchange_config', 'remote_auth_config'],
   'strict_protocol_validation', // we are strict in any case
 ]);
 
@@ -58,7 +58,7 @@ const NEEDED = new Set([
     'mutating_webhooks',
   ],
   ...['additional_middleware_configs', 'upstream_swap_config', 'aws_sts_config', 'embedded_auth_server_config'],
-  ...['rate_limit_config', 'remote_auth_config'],
+  'rate_limit_config',
 ]);
 
 /** Stages that we have too, and that other fields of the file or our own defaults describe. */
@@ -113,6 +113,8 @@ export function fromToolHive(raw: Fields): Translated {
   if (!isEmpty(raw.token_exchange_config)) value.token_exchange_config = exchangeFromToolHive(raw, refuse);
   value.ca_bundle =
     raw.thv_ca_bundle || (isMapping(raw.oidc_config) ? raw.oidc_config.CACertPath : undefined) || undefined;
+  if (!isEmpty(raw.remote_auth_config) && isMapping(raw.remote_auth_config))
+    value.remote_auth_config = remoteAuthOf(raw.remote_auth_config, refuse);
   refuseStages(raw, refuse);
   return { value: defined(value), ignored, problems };
 }
@@ -141,6 +143,25 @@ function oidcOf(
     jwks_auth_token_file: text(oidc.AuthTokenFile) ?? text(raw.jwks_auth_token_file),
     resource_url: text(oidc.ResourceURL),
   });
+}
+
+/** How a login would go, not that there is one. */
+const LOGIN_MANNERS = new Set(['timeout', 'callback_port', 'use_pkce', 'skip_browser', 'scope_param_name']);
+
+/** A bearer token counts before any login, there as here; it is a reference, `NAME,target=bearer_token`. */
+function remoteAuthOf(auth: Fields, refuse: (path: Finding['path'], message: string, hint?: string) => void): unknown {
+  const { bearer_token, bearer_token_file, ...login } = auth;
+  if (!isEmpty(bearer_token_file)) return { bearer_token_ref: `file:${String(bearer_token_file)}` };
+  if (!isEmpty(bearer_token)) {
+    const [, secret] = /^([^,\s]+),target=/.exec(String(bearer_token)) ?? [];
+    if (secret !== undefined) return { bearer_token_ref: `secret:${secret}` };
+    refuse(['remote_auth_config', 'bearer_token'], 'is a secret in plain text', 'write bearer_token_file in its place');
+  }
+  for (const [field, content] of Object.entries(login)) {
+    if (isEmpty(content) || LOGIN_MANNERS.has(field)) continue;
+    refuse(['remote_auth_config', field], 'cannot be honoured by this version, and is not left out in silence');
+  }
+  return undefined;
 }
 
 /** The list of stages repeats other fields of the file. Where it says more than they do, that must not get lost. */

@@ -25,6 +25,7 @@ export async function settleVariables(
   declared: readonly Declaration[],
   given: ReadonlySet<string>,
   ask: Ask | undefined,
+  as: 'variable' | 'header' = 'variable',
 ): Promise<Settled> {
   const values: Record<string, string> = {};
   const secrets: Record<string, Secret> = {};
@@ -38,7 +39,7 @@ export async function settleVariables(
     } else if (secret) secrets[name] = new Secret(value);
     else values[name] = value;
   }
-  if (missing.length > 0) throw unset(missing);
+  if (missing.length > 0) throw unset(missing, as);
   return { values, secrets };
 }
 
@@ -59,8 +60,7 @@ function questionFor({ name, description, choices }: Declaration): string {
   return `${name}${about}${allowed}: `;
 }
 
-function unset(missing: readonly Declaration[]): SallyError {
-  const [first] = missing;
+function unset(missing: readonly Declaration[], as: 'variable' | 'header'): SallyError {
   const lines = missing.map(({ name, description }) =>
     description ? `${name}: ${printable(description, 200)}` : name,
   );
@@ -68,9 +68,16 @@ function unset(missing: readonly Declaration[]): SallyError {
     'registry.variable_missing',
     `the server needs values that were not given\n${lines.join('\n')}`,
     {
-      hint: first?.secret
-        ? `store each with sally secret set NAME, and pass it with --secret NAME,target=${first.name}`
-        : `pass each with -e, as in -e ${first?.name}=VALUE`,
+      hint: howToGive(missing[0], as),
     },
   );
+}
+
+function howToGive(first: Declaration | undefined, as: 'variable' | 'header'): string {
+  const name = first?.name ?? 'NAME';
+  if (as === 'header')
+    return `store each with sally secret set NAME, and pass it with --remote-forward-headers-secret ${name}=NAME`;
+  return first?.secret
+    ? `store each with sally secret set NAME, and pass it with --secret NAME,target=${name}`
+    : `pass each with -e, as in -e ${name}=VALUE`;
 }
