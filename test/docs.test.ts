@@ -29,6 +29,7 @@ const PAGES: readonly Page[] = [
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file.replaceAll('\\', '/')}`)
     .sort(),
+  'examples/two-providers-sentinel/README.md',
 ].map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 const FENCED = /^```([^\n]*)\n(.*?)^```$/gms;

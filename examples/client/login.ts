@@ -11,15 +11,14 @@ import type {
 export interface Login extends AsyncDisposable {
   /** For the transport of the SDK, which discovers, registers and redeems with it. Everything is forgotten when the program ends. */
   readonly provider: OAuthClientProvider;
-  /** The parameters that the browser came back with. Rejects when the login was refused. */
+  /** The parameters that the browser comes back with, the next time. Rejects when the login was refused. */
   readonly answer: Promise<URLSearchParams>;
 }
 
 /** Gets ready for a login in a browser: a free port of this machine waits for the answer, `show` is told where the user has to go. */
 export async function prepareLogin(show: (url: URL) => void): Promise<Login> {
   const state = randomBytes(16).toString('base64url');
-  const { promise: answer, resolve, reject } = Promise.withResolvers<URLSearchParams>();
-  answer.catch(() => {}); // whoever asks for it is told; it may come before anybody does
+  let waiting = newWait();
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -29,10 +28,10 @@ export async function prepareLogin(show: (url: URL) => void): Promise<Login> {
     const error = url.searchParams.get('error');
     if (error === null) {
       tell(response, 200, 'You are logged in. You can close this tab and go back to the terminal.');
-      return resolve(url.searchParams);
+      return waiting.resolve(url.searchParams);
     }
     tell(response, 200, 'You were not let in. You can close this tab.');
-    reject(
+    waiting.reject(
       new Error(`the login was refused (${error}): ${url.searchParams.get('error_description') ?? 'no reason given'}`),
     );
   });
@@ -61,7 +60,15 @@ export async function prepareLogin(show: (url: URL) => void): Promise<Login> {
     saveTokens(issued) {
       tokens = issued;
     },
-    redirectToAuthorization: show,
+    invalidateCredentials(scope) {
+      if (scope === 'all' || scope === 'tokens') tokens = undefined;
+      if (scope === 'all' || scope === 'client') client = undefined;
+      if (scope === 'all' || scope === 'discovery') discovered = undefined;
+    },
+    redirectToAuthorization(url) {
+      if (waiting.isOver()) waiting = newWait();
+      show(url);
+    },
     saveCodeVerifier(made) {
       verifier = made;
     },
@@ -75,12 +82,24 @@ export async function prepareLogin(show: (url: URL) => void): Promise<Login> {
 
   return {
     provider,
-    answer,
+    get answer() {
+      return waiting.answer;
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+function newWait() {
+  const { promise: answer, resolve, reject } = Promise.withResolvers<URLSearchParams>();
+  let isOver = false;
+  const over = (): void => {
+    isOver = true;
+  };
+  answer.then(over, over); // whoever asks for it is told of an error; it may come before anybody does
+  return { answer, resolve, reject, isOver: () => isOver };
 }
 
 function tell(response: ServerResponse, status: number, sentence: string): void {

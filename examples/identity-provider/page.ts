@@ -30,7 +30,7 @@ export const LOGIN_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Two people to choose from. There is nothing on this page that a stranger has written. */
-export function loginPage(): string {
+export function loginPage(provider: string): string {
   const buttons = USERS.map(
     ({ id, name, email }) =>
       `<button name="user" value="${id}"><strong>Log in as ${name}</strong><span>${email}</span></button>`,
@@ -39,15 +39,15 @@ export function loginPage(): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>Log in · development identity provider</title>
+<title>Log in at ${provider} · identity provider for development</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>${STYLE}</style>
 </head>
 <body>
 <aside>Development only. This identity provider asks for no password and lets anybody be anyone.</aside>
 <main>
-<h1>Who are you today?</h1>
-<p>A stand-in for the identity provider of your company.</p>
+<h1>Log in at ${provider}</h1>
+<p>A stand-in for a real identity provider. Who are you today?</p>
 <form method="post">
 ${buttons.join('\n')}
 <button class="cancel" name="user" value="">Cancel the login</button>

@@ -1,5 +1,3 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +6,8 @@ import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextproto
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestBrowser } from '../support/cookie-jar.ts';
 import { eventually, freePort, processesWith } from '../support/processes.ts';
-import { connectClient, ROOT, type RunningSally, startSally, tempFolder } from '../support/sally.ts';
+import { loginAddressIn, type Running, runProgram } from '../support/program.ts';
+import { connectClient, type RunningSally, startSally, tempFolder } from '../support/sally.ts';
 
 describe('the quickstart without a login', () => {
   const MARK = `quickstart-${process.pid}`;
@@ -101,7 +100,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     const port = await freePort();
     url = `http://127.0.0.1:${port}/mcp`;
-    start = run('scripts/start.ts', ['--port', String(port)], { XDG_TEST_MARK: MARK });
+    start = runProgram('scripts/start.ts', ['--port', String(port)], { env: { XDG_TEST_MARK: MARK } });
     await start.says('Ctrl-C stops everything.');
   });
   afterAll(() => start.end());
@@ -119,10 +118,10 @@ describe('npm start', () => {
   });
 
   it('shows a newcomer the tools after a login', async () => {
-    const attempt = run('examples/client/main.ts', ['--no-browser', url]);
+    const attempt = runProgram('examples/client/main.ts', ['--no-browser', url]);
     await attempt.says('Waiting.');
     const browser = createTestBrowser();
-    const consent = await browser.travel(addressIn(attempt.output()));
+    const consent = await browser.travel(loginAddressIn(attempt.output()));
     expect(consent.body).toContain('Example client');
     const people = await browser.submit(consent, { decision: 'allow' });
     expect(people.body).toContain('Development only.');
@@ -137,22 +136,24 @@ describe('npm start', () => {
     await using folder = await tempFolder();
     const opened = join(folder.path, 'opened');
     await writeFile(join(folder.path, 'xdg-open'), `#!/bin/sh\nprintf %s "$1" > ${opened}\n`, { mode: 0o755 });
-    const attempt = run('examples/client/main.ts', [url], { PATH: `${folder.path}:${process.env.PATH}` });
+    const attempt = runProgram('examples/client/main.ts', [url], {
+      env: { PATH: `${folder.path}:${process.env.PATH}` },
+    });
     await attempt.says('Waiting.');
     const address = await eventually(
       () => readFile(opened, 'utf8').catch(() => ''),
       (text) => text !== '',
     );
-    expect(address).toBe(addressIn(attempt.output()));
+    expect(address).toBe(loginAddressIn(attempt.output()));
     attempt.process.kill();
     await attempt.end();
   });
 
   it('tells the client when the user cancels at the identity provider', async () => {
-    const attempt = run('examples/client/main.ts', ['--no-browser', url]);
+    const attempt = runProgram('examples/client/main.ts', ['--no-browser', url]);
     await attempt.says('Waiting.');
     const browser = createTestBrowser();
-    const people = await browser.submit(await browser.travel(addressIn(attempt.output())), { decision: 'allow' });
+    const people = await browser.submit(await browser.travel(loginAddressIn(attempt.output())), { decision: 'allow' });
     const done = await browser.submit(people, { user: '' });
     expect(done.body).toContain('You were not let in.');
     expect(await attempt.end()).toBe(1);
@@ -175,7 +176,7 @@ describe('npm start and npm run try, when something is in the way', () => {
     const blocker = createServer();
     // Whoever has it already is as good as we are.
     await new Promise<void>((resolve) => blocker.once('error', () => resolve()).listen(4480, '127.0.0.1', resolve));
-    const attempt = run('scripts/start.ts', []);
+    const attempt = runProgram('scripts/start.ts', []);
     expect(await attempt.end()).toBe(5);
     blocker.close();
     expect(attempt.output()).toContain('port 4480');
@@ -183,55 +184,14 @@ describe('npm start and npm run try, when something is in the way', () => {
   });
 
   it('refuse flags that they do not know', async () => {
-    const attempt = run('scripts/start.ts', ['--anonymus']);
+    const attempt = runProgram('scripts/start.ts', ['--anonymus']);
     expect(await attempt.end()).toBe(2);
     expect(attempt.output()).toContain('usage: npm start');
   });
 
   it('say that nothing is there when nothing is there', async () => {
-    const attempt = run('examples/client/main.ts', ['--no-browser', `http://127.0.0.1:${await freePort()}/mcp`]);
+    const attempt = runProgram('examples/client/main.ts', ['--no-browser', `http://127.0.0.1:${await freePort()}/mcp`]);
     expect(await attempt.end()).toBe(1);
     expect(attempt.output()).toContain('start the gateway first: npm start');
   });
 });
-
-interface Running {
-  readonly process: ChildProcessWithoutNullStreams;
-  /** What it wrote so far, errors and all. */
-  output(): string;
-  says(text: string): Promise<void>;
-  /** Waits for its end, or asks for it when it would go on. */
-  end(): Promise<number | null>;
-}
-
-function run(program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [program, ...args], { cwd: ROOT, env: { ...process.env, ...env } });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  return {
-    process: child,
-    output: () => text,
-    async says(wanted) {
-      const seen = () => text.includes(wanted) || child.exitCode !== null;
-      await eventually(seen, Boolean, 20_000);
-      if (!text.includes(wanted)) throw new Error(`${program} ended (${child.exitCode}) without saying it:\n${text}`);
-    },
-    async end() {
-      if (child.exitCode !== null) return child.exitCode;
-      const patience = setTimeout(() => child.kill('SIGTERM'), 15_000);
-      const [code] = (await once(child, 'exit')) as [number | null];
-      clearTimeout(patience);
-      return code;
-    },
-  };
-}
-
-function addressIn(output: string): string {
-  const found = /^ {2}(http:\S+\/oauth\/authorize\?\S+)$/m.exec(output)?.[1];
-  if (!found) throw new Error(`no address to log in at:\n${output}`);
-  return found;
-}

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { startBalancer } from '../../examples/two-providers-sentinel/balancer.ts';
 import { type Caller, createLogin, type Login } from './caller.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { freePort } from './processes.ts';
@@ -57,7 +57,7 @@ export interface Boundaries extends AsyncDisposable {
 export async function startBoundaries(setup: BoundariesSetup): Promise<Boundaries> {
   const folder = await tempFolder();
   const ports = await freePorts(setup.replicas ?? 1);
-  const front = ports.length > 1 ? await startBalancer(ports) : undefined;
+  const front = ports.length > 1 ? await startBalancer(0, ports) : undefined;
   const issuer = `http://127.0.0.1:${front?.port ?? ports[0]}`;
   const url = `${issuer}/mcp`;
   const env = { ...secretsOf(setup), ...(setup.home === undefined ? {} : { SALLYPORT_HOME: setup.home }) };
@@ -167,40 +167,4 @@ async function freePorts(count: number): Promise<readonly [number, ...number[]]>
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await freePort());
   return [...ports] as [number, ...number[]];
-}
-
-/** Leads each connection to the next process, past those that do not answer. */
-async function startBalancer(ports: readonly number[]): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  let turn = 0;
-  const keep = (socket: Socket): Socket => {
-    sockets.add(socket);
-    return socket.once('close', () => sockets.delete(socket));
-  };
-
-  function lead(client: Socket, left: number): void {
-    const port = ports[turn++ % ports.length] as number;
-    const server = keep(connect(port, '127.0.0.1'));
-    let isConnected = false;
-    server.once('connect', () => {
-      isConnected = true;
-      client.pipe(server).pipe(client);
-    });
-    server.on('error', () => (isConnected || left === 0 ? client.destroy() : lead(client, left - 1)));
-    client.once('close', () => server.destroy());
-    server.once('close', () => isConnected && client.destroy());
-  }
-
-  const balancer = createServer((client) => {
-    keep(client).on('error', () => {}); // `close` follows
-    lead(client, ports.length - 1);
-  });
-  await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (balancer.address() as AddressInfo).port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => balancer.close(resolve));
-    },
-  };
 }
