@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { SallyError } from '../base/index.ts';
 import { given } from '../plan/index.ts';
 import { CONTAINER_FIELDS, checkRunConfig, RUN_CONFIG_VERSION, type RunConfig } from '../resources/index.ts';
+import { CONFINING, isConfined } from './confinement.ts';
 
 /** What the flags of `run` say about the container of a server. */
 export interface ContainerFlags {
@@ -46,11 +47,14 @@ export function containerFields(flags: ContainerFlags): Partial<RunConfig> {
   }) as Partial<RunConfig>;
 }
 
-/** A process sees the machine as its user does: what would confine a container is refused, never left out in silence. */
+/** What cannot be enforced is refused, never left out in silence. A process can be confined, but not limited like a container. */
 export function refuseContainerFields(config: RunConfig): void {
   const { name, remote_url, runtime } = config;
   if (remote_url === undefined && runtime !== 'process') return;
-  const said = CONTAINER_FIELDS.filter((field) => JSON.stringify(config[field]) !== JSON.stringify(UNSAID[field]));
+  const works = remote_url === undefined && isConfined(config) ? FOR_CONFINED : [];
+  const said = CONTAINER_FIELDS.filter(
+    (field) => !works.includes(field) && JSON.stringify(config[field]) !== JSON.stringify(UNSAID[field]),
+  );
   if (remote_url !== undefined && runtime !== undefined) said.unshift('runtime' as never);
   if (said.length === 0) return;
   const kind = remote_url === undefined ? 'runs as a process of this machine' : 'runs elsewhere';
@@ -58,6 +62,8 @@ export function refuseContainerFields(config: RunConfig): void {
     hint: 'leave them out; they are for servers in containers',
   });
 }
+
+const FOR_CONFINED: readonly (keyof RunConfig)[] = [...CONFINING, 'ignore_config'];
 
 const UNSAID = checkRunConfig(
   { schema_version: RUN_CONFIG_VERSION, name: 'x', remote_url: 'https://x', transport: 'sse' },

@@ -13,7 +13,8 @@ import {
   reap,
   volumesOf,
 } from '../workloads/index.ts';
-import { profileOf, wantedEngine } from './runtime.ts';
+import { profileOf } from './profile.ts';
+import { wantedEngine } from './runtime.ts';
 
 const MEMORY = 2 * 1024 ** 3;
 const PIDS = 512;

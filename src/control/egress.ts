@@ -1,6 +1,7 @@
 import type { RunConfig } from '../resources/index.ts';
 import { findWay, networkOf, parsePort } from '../workloads/index.ts';
-import { profileOf } from './runtime.ts';
+import { confinedNetworkOf, isConfined } from './confinement.ts';
+import { profileOf } from './profile.ts';
 
 /** A decision about one host and port, as the proxy of the workload would make it. */
 export interface EgressAnswer {
@@ -12,18 +13,26 @@ export interface EgressAnswer {
 export async function explainEgress(config: RunConfig, host: string, port: number): Promise<EgressAnswer> {
   if (config.remote_url !== undefined)
     return { allowed: true, why: 'the server runs elsewhere, and nothing here confines it' };
-  if (config.runtime === undefined || config.runtime === 'process')
+  const isProcess = config.runtime === undefined || config.runtime === 'process';
+  if (isProcess && !isConfined(config))
     return { allowed: true, why: 'the server is a process of this machine, which nothing confines' };
-  const network = networkOf(profileOf(config), {
-    mode: config.network,
-    isolate: config.isolate_network,
-    gateway: config.allow_docker_gateway,
-    publish: config.publish.map(parsePort),
-    listens: config.transport !== 'stdio',
-  });
+  const network = isProcess
+    ? confinedNetworkOf(config)
+    : networkOf(profileOf(config), {
+        mode: config.network,
+        isolate: config.isolate_network,
+        gateway: config.allow_docker_gateway,
+        publish: config.publish.map(parsePort),
+        listens: config.transport !== 'stdio',
+      });
   switch (network.kind) {
     case 'none':
-      return { allowed: false, why: 'the container has no network' };
+      return { allowed: false, why: `the ${isProcess ? 'server' : 'container'} has no network` };
+    case 'open':
+      return {
+        allowed: true,
+        why: 'the server has the network of this machine, without restrictions; --isolate-network closes it',
+      };
     case 'bridge':
       return {
         allowed: true,

@@ -8,6 +8,7 @@ import {
   problemAt,
   type ResourceOf,
   RUN_CONFIG_VERSION,
+  type RunConfig,
 } from '../resources/index.ts';
 import { type Environment, type Launch, resolvePackage } from '../workloads/index.ts';
 import type { PlannedWorkload, WorkloadSpec, Workloads } from './workloads.ts';
@@ -61,33 +62,47 @@ async function specOf(server: MCPServer, { secretOf, env, log }: LaunchParts): P
   const secret = server.spec.secrets.map((ref) => [ref.targetEnvName ?? ref.key, secretOf(namespace, ref)] as const);
   const variables = Object.fromEntries<string | Secret>([...plain, ...secret]);
   const port = mcpPort === undefined ? {} : { port: mcpPort };
-  if (!reference) return { launch: await containerOf(server, variables, from, { env, log }), transport, ...port };
-  sayWhatIsNotEnforced(server, log);
+  const confined = { config: () => runConfigOf(server, from, reference ? 'process' : 'container'), env, log };
+  if (!reference) return { launch: await containerOf(variables, confined), transport, ...port };
+  if (server.spec.permissionProfile || server.spec.volumes.length > 0)
+    return { launch: await confinedOf(variables, confined), transport, ...port };
   const command = await resolvePackage(reference, args, { from, env });
   return { launch: { name, ...command, env: variables }, transport, ...port };
 }
 
-/** An image runs as `sally run` would run it, with the volumes and the profile that are declared. */
-async function containerOf(
-  { metadata, spec }: MCPServer,
-  variables: Readonly<Record<string, string | Secret>>,
-  from: string,
-  { env, log }: Pick<LaunchParts, 'env' | 'log'>,
-): Promise<Launch> {
+interface Declared extends Pick<LaunchParts, 'env' | 'log'> {
+  readonly config: () => RunConfig;
+}
+type Variables = Readonly<Record<string, string | Secret>>;
+
+/** An image runs as `sally run` would run it. */
+async function containerOf(variables: Variables, { config, env, log }: Declared): Promise<Launch> {
+  const { containerLaunchOf } = await import('./container-launch.ts');
+  return await containerLaunchOf(config(), variables, { env, log, progress: (line) => log.info(line, {}) });
+}
+
+/** A package with a profile or volumes gets walls, or does not run. */
+async function confinedOf(variables: Variables, { config, env, log }: Declared): Promise<Launch> {
+  const { confinedLaunchOf } = await import('./confined-launch.ts');
+  return await confinedLaunchOf(config(), variables, { env, progress: (line) => log.info(line, {}) });
+}
+
+/** What `sally run` would be told, with the volumes and the profile that are declared. */
+function runConfigOf({ metadata, spec }: MCPServer, from: string, runtime: 'container' | 'process'): RunConfig {
   const { permissionProfile: profile } = spec;
   if (profile?.type === 'configmap') {
     throw new SallyError('config.unsupported', 'profiles in a ConfigMap are not read by this version', {
       hint: 'use the builtin profile none or network',
     });
   }
-  const config = checkRunConfig(
+  return checkRunConfig(
     {
       schema_version: RUN_CONFIG_VERSION,
       name: metadata.name,
       image: spec.image,
       transport: spec.transport,
       cmd_args: spec.args,
-      runtime: 'container',
+      runtime,
       working_directory: resolve(from),
       volumes: spec.volumes.map(
         ({ hostPath, mountPath, readOnly }) => `${hostPath}:${mountPath}${readOnly ? ':ro' : ''}`,
@@ -96,21 +111,6 @@ async function containerOf(
     },
     `MCPServer/${metadata.name}`,
   );
-  const { containerLaunchOf } = await import('./container-launch.ts');
-  return await containerLaunchOf(config, variables, { env, log, progress: (line) => log.info(line, {}) });
-}
-
-/** A plain process sees the machine as its user does. Whoever asked for less must hear that he did not get it. */
-function sayWhatIsNotEnforced({ metadata, spec }: MCPServer, log: Log): void {
-  if (spec.permissionProfile) {
-    log.warn('a process is not confined by its permission profile', {
-      server: metadata.name,
-      profile: spec.permissionProfile.name,
-    });
-  }
-  if (spec.volumes.length > 0) {
-    log.warn('a process sees the whole file system, volumes mean nothing to it', { server: metadata.name });
-  }
 }
 
 export function toTarget(planned: PlannedWorkload, shared: boolean): BackendTarget {

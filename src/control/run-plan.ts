@@ -4,6 +4,7 @@ import { parsePackageReference, type RunConfig } from '../resources/index.ts';
 import type { ResolveSecrets } from '../secrets/index.ts';
 import { type Environment, type Launch, readEnvFile, readEnvFolder, resolvePackage } from '../workloads/index.ts';
 import { readCaBundle } from './ca-bundle.ts';
+import { isConfined } from './confinement.ts';
 import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
 import { toTarget } from './launches.ts';
@@ -58,6 +59,10 @@ async function launchOf(config: RunConfig, env: Variables, { env: ours, log }: R
   if (!reference || (config.runtime !== undefined && config.runtime !== 'process')) {
     const { containerLaunchOf } = await import('./container-launch.ts');
     return await containerLaunchOf(config, env, { env: ours, log, progress: (line) => log.info(line, {}) });
+  }
+  if (isConfined(config)) {
+    const { confinedLaunchOf } = await import('./confined-launch.ts');
+    return await confinedLaunchOf(config, env, { env: ours, progress: (line) => log.info(line, {}) });
   }
   const from = config.working_directory ?? '/';
   return { name, ...(await resolvePackage(reference, config.cmd_args, { from, env: ours })), env };

@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { type Log, SallyError } from '../base/index.ts';
-import {
-  type PermissionProfile,
-  parsePackageReference,
-  parsePermissionProfile,
-  type RunConfig,
-} from '../resources/index.ts';
-import { BUILT_IN, connectEngine, type Engine, type Environment, isBuiltIn } from '../workloads/index.ts';
+import { parsePackageReference, parsePermissionProfile, type RunConfig } from '../resources/index.ts';
+import { connectEngine, type Engine, type Environment, isBuiltIn } from '../workloads/index.ts';
 import type { RunInputs } from '../workloads/registry/index.ts';
+import { isConfined } from './confinement.ts';
 import { refuseContainerFields } from './container-flags.ts';
 
 /** What the registry says that a server may do, and what of it nobody gets without being asked for. */
@@ -28,11 +24,22 @@ export interface RuntimeParts {
  */
 export async function prepareRuntime(said: RunConfig, parts: RuntimeParts): Promise<RunConfig> {
   const { config, engine } = await settleRuntime({ ...said, ...(await profileFields(said)) }, parts);
-  if (!engine) return config;
+  if (!engine) {
+    if (config.remote_url === undefined && isConfined(config)) await prepareConfined(config, parts);
+    return config;
+  }
   const { containerLaunchOf } = await import('./container-launch.ts');
   const confined = withRegistryProfile(config, parts.permissions);
   await containerLaunchOf(confined, {}, { ...parts, engine });
   return confined;
+}
+
+/** What is said in one line is what the walls of a process cannot do. */
+async function prepareConfined(config: RunConfig, parts: RuntimeParts): Promise<void> {
+  const { confinedLaunchOf } = await import('./confined-launch.ts');
+  const { confinement } = await confinedLaunchOf(config, {}, parts);
+  const open = confinement?.network.kind === 'open' ? ', and it reaches what this machine reaches' : '';
+  parts.progress(`${config.name} is confined by bubblewrap; its memory and processes are not limited${open}`);
 }
 
 /** Whether images can be run here; for the registry, which may offer another way. */
@@ -66,19 +73,14 @@ async function settleRuntime(
     if (!isPackage || config.runtime !== undefined || !(error instanceof SallyError)) throw error;
     const process = { ...config, runtime: 'process' as const };
     refuseContainerFields(process);
-    progress(`${error.message}: ${config.name} runs as a process of this machine, with your rights`);
+    const rights = isConfined(process) ? '' : ', with your rights';
+    progress(`${error.message}: ${config.name} runs as a process of this machine${rights}`);
     return { config: process };
   }
 }
 
 export function wantedEngine({ runtime }: Pick<RunConfig, 'runtime'>): 'docker' | 'podman' | undefined {
   return runtime === 'docker' || runtime === 'podman' ? runtime : undefined;
-}
-
-/** The profile that counts for a configuration. */
-export function profileOf({ permission_profile, permission_profile_name_or_path: name }: RunConfig): PermissionProfile {
-  if (permission_profile) return permission_profile;
-  return name !== undefined && isBuiltIn(name) ? BUILT_IN[name] : BUILT_IN.network;
 }
 
 /** A profile in a file becomes part of the configuration: what was agreed to does not change with the file. */

@@ -95,17 +95,17 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
       prepared.set(key, { launch: { ...launch, env: variables }, isHttp: false, port: undefined });
       return { kind: transport, key };
     }
-    if (launch.kind === 'container') return await planContainer(key, launch, transport, port ?? INSIDE_PORT);
+    if (hasOwnNetwork(launch)) return await planInside(key, launch, transport, port ?? INSIDE_PORT);
     const chosen = port ?? prepared.get(key)?.port ?? (await freePort());
     const variables = { ...portVariables(transport, host, chosen), ...launch.env };
     prepared.set(key, { launch: { ...launch, env: variables }, isHttp: true, port: chosen });
     return { kind: transport, key, url: `http://${inUrl(host)}:${chosen}${transport === 'sse' ? '/sse' : '/mcp'}` };
   }
 
-  /** No port of this machine is opened: the relay in the container leads from a socket file to the port inside. */
-  async function planContainer(
+  /** No port of this machine is opened: the relay inside leads from a socket file to the port there. */
+  async function planInside(
     key: WorkloadKey,
-    launch: ContainerLaunch,
+    launch: Launch,
     transport: 'streamable-http' | 'sse',
     port: number,
   ): Promise<PlannedWorkload> {
@@ -113,17 +113,18 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
     const socket = join(await sockets, `${key.slice(-16)}.sock`);
     const variables = { ...portVariables(transport, '127.0.0.1', port), ...launch.env };
     prepared.set(key, {
-      launch: { ...launch, env: variables, listens: { port, socket } },
+      launch: listening({ ...launch, env: variables }, { port, socket }),
       isHttp: true,
       port: undefined,
     });
     return { kind: transport, key, url: `http://127.0.0.1:${port}${transport === 'sse' ? '/sse' : '/mcp'}`, socket };
   }
 
-  async function makeSocketFolder({ engine }: ContainerLaunch): Promise<string> {
+  async function makeSocketFolder(launch: Launch): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'sally-sockets-'));
-    // When we are killed, the guardian clears it away with the containers.
-    if (!/\s/.test(folder)) engines.guardianAt(engine).watch(folder);
+    // When we are killed, the guardian clears it away with the containers or processes.
+    if (launch.kind !== 'container') guardian.sweep(folder);
+    else if (!/\s/.test(folder)) engines.guardianAt(launch.engine).watch(folder);
     return folder;
   }
 
@@ -184,6 +185,17 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Whether a port of the server is none of this machine. */
+function hasOwnNetwork(launch: Launch): boolean {
+  if (launch.kind === 'container') return true;
+  return launch.confinement !== undefined && launch.confinement.network.kind !== 'open';
+}
+
+function listening(launch: Launch, listens: NonNullable<ContainerLaunch['listens']>): Launch {
+  if (launch.kind === 'container') return { ...launch, listens };
+  return launch.confinement ? { ...launch, confinement: { ...launch.confinement, listens } } : launch;
 }
 
 /** The names under which the usual server frameworks look for their transport and port. */

@@ -5,6 +5,8 @@
  */
 export { parseEnvFile, readEnvFile, readEnvFolder } from './env-file.ts';
 export type {
+  ConfinedNetwork,
+  Confinement,
   ContainerLaunch,
   ContainerNetwork,
   Environment,
@@ -13,6 +15,7 @@ export type {
   PublishedPort,
 } from './launch.ts';
 export { checkWorkloadName, workloadNameFor } from './name.ts';
+export { type ConfinedCommand, resolveConfined } from './origins/confined.ts';
 export { type Command, type ResolveOptions, resolvePackage } from './origins/scheme.ts';
 export { decide, type EgressRules } from './permissions/egress.ts';
 export { findWay, type Way } from './permissions/egress-proxy.ts';
@@ -26,6 +29,7 @@ export { reap } from './runtimes/engine/reap.ts';
 export { needsRelay } from './runtimes/engine/settings.ts';
 export { createEngines, type Engines, superviseContainer } from './runtimes/engine/supervise.ts';
 export type { ProcessListener, SupervisedProcess } from './runtimes/keep-running.ts';
+export { findBubblewrap } from './runtimes/process/confine/bubblewrap.ts';
 export { createGuardian, type Guardian, type GuardianParts } from './runtimes/process/guardian.ts';
 export type { Limits } from './runtimes/process/limits.ts';
 export { type SuperviseParts, superviseProcess } from './runtimes/process/supervise.ts';

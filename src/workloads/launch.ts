@@ -21,7 +21,24 @@ export interface ProcessLaunch {
   readonly cwd?: string;
   /** The command is a package tool that fetches the server first, and gets its own settings from our environment. */
   readonly tool?: 'npm' | 'uv' | 'go';
+  /** What keeps it from the rest of the machine. Without it the server may do what its user may. */
+  readonly confinement?: Confinement;
 }
+
+/** The walls around a process, built by bubblewrap. What is not said here the server does not see. */
+export interface Confinement {
+  /** The program that builds them. */
+  readonly bwrap: string;
+  /** Files and folders of this machine that the server needs to run, in the same place and read-only. */
+  readonly needs: readonly string[];
+  readonly mounts: readonly Mount[];
+  readonly network: ConfinedNetwork;
+  /** Where a server that speaks HTTP listens inside, and the socket on which we hand its port out. */
+  readonly listens?: { readonly port: number; readonly socket: string };
+}
+
+/** How a confined process reaches the world: not at all, through our proxy, or as every process of this machine does. */
+export type ConfinedNetwork = Extract<ContainerNetwork, { kind: 'none' | 'isolated' }> | { readonly kind: 'open' };
 
 /** A container, and everything that confines it. What is not said here it does not get. */
 export interface ContainerLaunch {

@@ -306,11 +306,10 @@ describe('the rest of the table', () => {
   it('flags for containers are refused where there is no container, and unknown ones always', async () => {
     await using home = await workloadHome();
     for (const flags of [
-      ['-v', '/tmp:/data'],
       ['-p', '80:80'],
       ['--network', 'host'],
-      ['--isolate-network'],
-      ['--permission-profile', 'none'],
+      ['--memory', '512m'],
+      ['--pids-limit', '10', '--permission-profile', 'none'],
       ['--runtime-image', 'node:24'],
       ['--ignore-globally', 'false'],
     ]) {

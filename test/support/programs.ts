@@ -10,6 +10,7 @@ const NEEDED: readonly { readonly program: string; readonly apt: string; readonl
   { program: 'redis-server', apt: 'redis-server', probe: ['--version'] },
   { program: 'redis-sentinel', apt: 'redis-sentinel', probe: ['--version'] },
   { program: 'openssl', apt: 'openssl', probe: ['version'] },
+  { program: 'bwrap', apt: 'bubblewrap', probe: ['--version'] },
 ];
 
 /** uv is not among Debian's packages; it comes from PyPI into a folder of its own. */

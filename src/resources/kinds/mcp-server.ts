@@ -93,7 +93,7 @@ export const MCPServerSpec = z.strictObject({
   ),
   volumes: z.array(Volume).max(MAX_ITEMS).default([]).describe('Files and folders the server may see.'),
   permissionProfile: PermissionProfile.optional().describe(
-    'What the server may reach when it runs in a container. Packages run as processes, which are not confined yet.',
+    'What the server may reach. Packages run as processes, which bubblewrap confines where there is a profile or a volume; without it they are refused.',
   ),
   groupRef: GroupRef.optional().describe('The MCPGroup this server is a backend of.'),
   externalAuthConfigRef: ExternalAuthConfigRef.optional().describe('The credential this server gets.'),

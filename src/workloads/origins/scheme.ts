@@ -18,7 +18,9 @@ export interface ResolveOptions {
 
 const HOW_TO_GET = {
   npx: 'install Node.js with npm, npx comes with it: https://nodejs.org',
+  npm: 'install Node.js with npm: https://nodejs.org',
   uvx: 'install uv, uvx comes with it: https://docs.astral.sh/uv',
+  uv: 'install uv: https://docs.astral.sh/uv',
   go: 'install Go: https://go.dev/dl',
 } as const;
 
@@ -68,14 +70,19 @@ function pinned(name: string, version: string | undefined): string {
   return version === undefined ? name : `${name}@${version}`;
 }
 
-async function programFor(tool: keyof typeof HOW_TO_GET, { env = process.env }: ResolveOptions): Promise<string> {
+export async function programFor(
+  tool: keyof typeof HOW_TO_GET,
+  { env = process.env }: Pick<ResolveOptions, 'env'>,
+): Promise<string> {
   // The npx of the Node.js that runs us fits it best; uvx and go have no such home.
-  const found = await findProgram(tool, env.PATH, tool === 'npx' ? dirname(process.execPath) : undefined);
+  const isNode = tool === 'npx' || tool === 'npm';
+  const found = await findProgram(tool, env.PATH, isNode ? dirname(process.execPath) : undefined);
   if (found !== undefined) return found;
   throw new SallyError('workload.program_missing', `${tool} is not on the PATH`, { hint: HOW_TO_GET[tool] });
 }
 
-async function checkGoFolder(folder: string, path: string): Promise<void> {
+/** Whether there is a program of Go to run. */
+export async function checkGoFolder(folder: string, path: string): Promise<void> {
   const files = await readdir(folder).catch((cause: unknown) => {
     throw new SallyError('workload.reference_invalid', `go://${path}: ${folder} is not a folder that can be read`, {
       cause,

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import ignore from 'ignore';
 import { codeOf, configFolder, SallyError } from '../../base/index.ts';
@@ -25,6 +25,7 @@ export async function mountsOf(volume: Volume, options: HidingOptions): Promise<
   const bind: Mount = { kind: 'bind', ...volume };
   const patterns = await patternsFor(volume.source, options);
   if (patterns.trim() === '' || !(await stat(volume.source)).isDirectory()) return [bind];
+  const fixed = volume.readOnly ? [] : await keptAsTheyAre(volume);
   const rules = ignore({ ignorecase: false }).add(patterns);
   const hidden: Mount[] = [];
   let seen = 0;
@@ -57,7 +58,19 @@ export async function mountsOf(volume: Volume, options: HidingOptions): Promise<
   }
 
   await look('');
-  return [bind, ...hidden];
+  return [bind, ...fixed, ...hidden];
+}
+
+/** A server that may write to a folder must not decide what it sees there after its next start. */
+async function keptAsTheyAre(volume: Volume): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const name of LOCAL_NAMES) {
+    const source = join(volume.source, name);
+    const there = await lstat(source).catch(() => undefined);
+    if (there?.isSymbolicLink()) throw linkInTheWay(volume, name);
+    if (there) mounts.push({ kind: 'bind', source, target: posix.join(volume.target, name), readOnly: true });
+  }
+  return mounts;
 }
 
 async function patternsFor(source: string, { global, env }: HidingOptions): Promise<string> {
@@ -83,9 +96,13 @@ async function readPatterns(file: string): Promise<string> {
 
 /** A mount goes to where a link points, which may be outside of the volume, and leaves the link itself in sight. */
 function linkInTheWay(volume: Volume, path: string): SallyError {
-  return new SallyError('config.unsupported', `${join(volume.source, path)} is a link and cannot be hidden`, {
-    hint: 'hide what it points to, and take the link out of the ignore file or out of the folder',
-  });
+  return new SallyError(
+    'config.unsupported',
+    `${join(volume.source, path)} is a link and cannot be hidden or kept as it is`,
+    {
+      hint: 'hide what it points to, and take the link out of the ignore file or out of the folder',
+    },
+  );
 }
 
 function tooMuch({ source }: Volume, why: string): SallyError {

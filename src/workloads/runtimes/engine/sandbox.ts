@@ -1,6 +1,6 @@
-import { chmod, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
-import { type Duplex, PassThrough, pipeline } from 'node:stream';
+import { rm } from 'node:fs/promises';
+import type { Server } from 'node:net';
+import { PassThrough } from 'node:stream';
 import type { Log } from '../../../base/index.ts';
 import type { ContainerLaunch, Environment } from '../../launch.ts';
 import { createEgressProxy } from '../../permissions/egress-proxy.ts';
@@ -8,6 +8,7 @@ import { attach } from './attach.ts';
 import type { Engine } from './connect.ts';
 import { relayFailed } from './failures.ts';
 import type { ContainerGuardian } from './guardian.ts';
+import { openDoor } from './relay/door.ts';
 import { createMux } from './relay/mux.ts';
 import { removeContainer } from './remove.ts';
 import { proxyPortFor, relaySettings } from './settings.ts';
@@ -105,21 +106,4 @@ export async function openSandbox(launch: ContainerLaunch, parts: SandboxParts):
     await removeContainer(engine, name, log);
     guardian.release(name);
   }
-}
-
-/** A socket that only we can open, with the port of the server behind it. It is there once somebody listens inside. */
-function openDoor(
-  { socket, port }: NonNullable<ContainerLaunch['listens']>,
-  connect: (port: number) => Duplex,
-  log: Log,
-): Server {
-  const server = createServer({ allowHalfOpen: true }, (client) => {
-    const inside = connect(port);
-    client.on('error', () => {}); // its end says the same
-    pipeline(client, inside, (error) => error && inside.destroy());
-    pipeline(inside, client, () => client.destroy());
-  });
-  server.on('error', (error) => log.error('the door to a server cannot be opened', { error }));
-  server.listen(socket, () => void chmod(socket, 0o600).catch(() => {}));
-  return server;
 }

@@ -5,6 +5,7 @@ import type { ContainerLaunch, Environment } from '../../launch.ts';
 import type { Mount } from '../../permissions/mounts.ts';
 import type { Engine } from './connect.ts';
 import { labelsFor } from './labels.ts';
+import { proxyPortBeside, proxyVariables } from './relay/proxy-variables.ts';
 import { type RelayOrders, relayProgram } from './relay/relay.ts';
 
 /** Nobody: our own program needs no rights at all. */
@@ -16,8 +17,6 @@ export const ULIMITS = [
   { Name: 'nofile', Soft: 8_192, Hard: 8_192 },
   { Name: 'nproc', Soft: 32_768, Hard: 32_768 },
 ];
-/** Where programs in an isolated container find our proxy, unless the server itself listens there. */
-const PROXY_PORTS = [3128, 3129] as const;
 
 /** What programs expect to be able to write, gone with the container. */
 const WRITABLE = {
@@ -37,8 +36,7 @@ export function needsRelay({ listens, network }: ContainerLaunch): boolean {
 }
 
 export function proxyPortFor({ network, listens }: ContainerLaunch): number | undefined {
-  if (network.kind !== 'isolated') return undefined;
-  return PROXY_PORTS.find((port) => port !== listens?.port);
+  return network.kind === 'isolated' ? proxyPortBeside(listens?.port) : undefined;
 }
 
 interface Context {
@@ -177,14 +175,4 @@ function variablesOf(launch: ContainerLaunch): Record<string, string> {
   ]);
   const port = proxyPortFor(launch);
   return { ...(port === undefined ? {} : proxyVariables(port)), ...Object.fromEntries(own) };
-}
-
-/** Under these names programs look for their proxy. */
-function proxyVariables(port: number): Record<string, string> {
-  const proxy = `http://127.0.0.1:${port}`;
-  const none = 'localhost,127.0.0.1,::1';
-  return {
-    ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy, NO_PROXY: none, no_proxy: none },
-    NODE_USE_ENV_PROXY: '1',
-  };
 }

@@ -36,6 +36,11 @@ export function serverEnvironment(ours: Environment, launch: ProcessLaunch, mark
   return { ...passedOn(ours, launch.tool), ...Object.fromEntries(own), [MARK_VARIABLE]: mark };
 }
 
+/** What a package tool gets of our environment when we call it ourselves. */
+export function toolEnvironment(ours: Environment, tool: Tool): Record<string, string> {
+  return passedOn(ours, tool);
+}
+
 /** The values in a server's environment that must not be seen in what it says. */
 export function secretsOf(ours: Environment, launch: Pick<ProcessLaunch, 'env' | 'tool'>): readonly string[] {
   return Object.entries({ ...passedOn(ours, launch.tool), ...launch.env }).flatMap(([name, value]) => {

@@ -10,7 +10,10 @@ export interface Exit {
 }
 
 /** The system did not start the process. Its one word, ENOENT, means three different things. */
-export function notSpawned({ name, command, cwd }: ProcessLaunch, cause: unknown): SallyError {
+export function notSpawned(
+  { name, command, cwd }: Pick<ProcessLaunch, 'name' | 'command'> & { readonly cwd?: string | undefined },
+  cause: unknown,
+): SallyError {
   if (cwd !== undefined && !isFolder(cwd)) {
     return new SallyError('workload.reference_invalid', `${name} cannot start: its folder ${cwd} does not exist`, {
       cause,

@@ -13,6 +13,7 @@ import { MARK_VARIABLE } from './environment.ts';
  */
 const SCRIPT = `trap '' INT TERM HUP QUIT
 mark=$1
+folder=
 groups=' '
 strays() {
   for file in $(grep -lF "${MARK_VARIABLE}=$mark." /proc/[0-9]*/environ); do
@@ -25,9 +26,11 @@ strays() {
 while read -r sign group; do
   case $sign in
     +) groups="$groups$group " ;;
+    /) folder=$group ;;
     -) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
   esac
 done
+[ -n "$folder" ] && rm -rf -- "$folder"
 left=$(strays)
 [ "$groups$left" = ' ' ] && exit
 for group in $groups; do kill -s TERM -- "-$group"; done
@@ -53,6 +56,8 @@ export interface Guardian extends AsyncDisposable {
   watch(group: number): void;
   /** The group is empty. Its number may soon belong to somebody else, so say it at once. */
   release(group: number): void;
+  /** From now on this folder goes with us, with everything in it. There is one at most. */
+  sweep(folder: string): void;
   /** The guardian's own process; it runs while there is something to guard. */
   pid(): number | undefined;
   close(): Promise<void>;
@@ -62,6 +67,7 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
   const groups = new Set<number>();
   const mark = randomUUID();
   let marks = 0;
+  let swept: string | undefined;
   let current: ChildProcess | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
@@ -83,6 +89,7 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
     child.unref();
     (child.stdin as Socket).unref();
     current = child;
+    if (swept !== undefined) tell('/', swept);
     for (const group of groups) tell('+', group);
 
     function gone(error?: Error): void {
@@ -95,7 +102,7 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
     }
   }
 
-  function tell(sign: '+' | '-', group: number): void {
+  function tell(sign: '+' | '-' | '/', group: number | string): void {
     current?.stdin?.write(`${sign} ${group}\n`);
   }
 
@@ -119,6 +126,11 @@ export function createGuardian({ log, path = process.env.PATH }: GuardianParts):
     },
     release(group) {
       if (groups.delete(group)) tell('-', group);
+    },
+    sweep(folder) {
+      if (/[\r\n]/.test(folder)) return; // a line is one word to the guardian
+      swept = folder;
+      tell('/', folder);
     },
     pid: () => current?.pid,
     close,

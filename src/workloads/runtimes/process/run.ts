@@ -1,6 +1,7 @@
 import type { SallyError } from '../../../base/index.ts';
 import type { ProcessLaunch } from '../../launch.ts';
 import type { Life } from '../keep-running.ts';
+import { openWays } from './confine/ways.ts';
 import { closed, exited, lineTooLong, notReading, stdoutClosed } from './failures.ts';
 import { createLastWords } from './last-words.ts';
 import type { Limits } from './limits.ts';
@@ -24,6 +25,7 @@ export interface RunParts extends GroupParts {
 export async function startRun(launch: ProcessLaunch, parts: RunParts): Promise<Life> {
   const { limits, log, mask } = parts;
   const group = await spawnGroup(launch, parts);
+  const ways = group.relay && launch.confinement ? openWays(launch, group.relay, log) : undefined;
   const words = createLastWords({ server: launch.name, log, mask, hear: parts.onWords });
   /** Why we end it, when it does not end by itself. */
   const verdict = Promise.withResolvers<SallyError>();
@@ -63,6 +65,7 @@ export async function startRun(launch: ProcessLaunch, parts: RunParts): Promise<
     await group.end({ stdinMs: asked ? limits.stdinGraceMs : 0, termMs: limits.termGraceMs });
     // A last line on stdout without its newline was cut off and is dropped; on stderr it may be the one that explains.
     words.finish();
+    await ways?.close();
     return reason instanceof Error ? reason : exited(launch.name, reason, words.lines());
   }
 

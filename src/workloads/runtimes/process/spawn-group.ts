@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable, Writable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../../base/index.ts';
 import type { Environment, ProcessLaunch } from '../../launch.ts';
+import { FIRST_FD, type Start, startOf } from './confine/start.ts';
 import { serverEnvironment } from './environment.ts';
 import { type Exit, notSpawned } from './failures.ts';
 import { groupOf, isGroupGone } from './group-members.ts';
@@ -35,6 +36,8 @@ export interface ProcessGroup {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** The pipe to our relay, where the server is confined and there is one. */
+  readonly relay: Duplex | undefined;
   /** The first process is gone; others of its group may still run. */
   readonly exited: Promise<Exit>;
   /** Ends stdin, then sends SIGTERM, then SIGKILL. Resolves when nothing is left and its output was read. Call it once. */
@@ -43,7 +46,8 @@ export interface ProcessGroup {
 
 export async function spawnGroup(launch: ProcessLaunch, { guardian, log, env }: GroupParts): Promise<ProcessGroup> {
   const mark = guardian.newMark();
-  const child = start(launch, serverEnvironment(env, launch, mark));
+  const how = startOf(launch, serverEnvironment(env, launch, mark));
+  const child = start(how);
   // Before anything can happen in between: from here on the process cannot outlive us.
   if (child.pid !== undefined) guardian.watch(child.pid);
   const exited = new Promise<Exit>((resolve) => {
@@ -58,10 +62,10 @@ export async function spawnGroup(launch: ProcessLaunch, { guardian, log, env }: 
   try {
     await once(child, 'spawn');
   } catch (error) {
-    throw notSpawned(launch, error);
+    throw notSpawned(how, error);
   }
   // Never guessed: a signal to group 0 would reach ourselves.
-  if (child.pid === undefined) throw notSpawned(launch, undefined);
+  if (child.pid === undefined) throw notSpawned(how, undefined);
   const pid: number = child.pid;
 
   /** Who left the group and lives on, as far as we know. */
@@ -77,13 +81,26 @@ export async function spawnGroup(launch: ProcessLaunch, { guardian, log, env }: 
 
   /** Sends a signal to whoever is left, and once: many programs take a second one for impatience and drop everything. */
   async function signal(name: NodeJS.Signals): Promise<void> {
-    strays = (await findMarked(mark)).filter((stray) => groupOf(stray) !== pid);
+    const marked = await findMarked(mark);
+    strays = marked.filter((stray) => groupOf(stray) !== pid);
+    if (how.isWrapped && name !== 'SIGKILL') return signalInside(marked, name);
     // The number of an empty group may have another owner by now.
     for (const target of isGroupGone(pid) ? strays : [-pid, ...strays]) {
       try {
         process.kill(target, name);
       } catch {
         // Gone, or out of our reach: `isAllGone` sees the same.
+      }
+    }
+  }
+
+  /** What builds the walls takes everything with it when it ends, so it is left out as long as there is time to end in peace. */
+  function signalInside(marked: readonly number[], name: NodeJS.Signals): void {
+    for (const target of marked) {
+      try {
+        if (target !== pid) process.kill(target, name);
+      } catch {
+        // Gone in the meantime.
       }
     }
   }
@@ -121,18 +138,23 @@ export async function spawnGroup(launch: ProcessLaunch, { guardian, log, env }: 
     for (const stream of child.stdio) stream?.destroy();
   }
 
-  return { pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, exited, end };
+  const relay = how.relayFd === undefined ? undefined : (child.stdio[how.relayFd] as Duplex | undefined);
+  return { pid, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, relay, exited, end };
 }
 
-function start(launch: ProcessLaunch, env: Record<string, string>) {
+function start(how: Start): ChildProcessWithoutNullStreams {
+  const { command, args, cwd, env, files, relayFd } = how;
+  const further = Array.from({ length: files.length + (relayFd === undefined ? 0 : 1) }, () => 'pipe' as const);
   try {
-    return spawn(launch.command, launch.args, {
-      ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),
+    const child = spawn(command, args, {
+      ...(cwd === undefined ? {} : { cwd }),
       env,
       detached: true,
-      stdio: 'pipe',
-    });
+      stdio: ['pipe', 'pipe', 'pipe', ...further],
+    }) as ChildProcessWithoutNullStreams;
+    for (const [index, text] of files.entries()) (child.stdio[FIRST_FD + index] as Writable | undefined)?.end(text);
+    return child;
   } catch (error) {
-    throw notSpawned(launch, error);
+    throw notSpawned(how, error);
   }
 }
