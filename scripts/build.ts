@@ -1,10 +1,35 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const FOLDER = 'dist';
 /** Files that no build has made for this long belong to nobody, in milliseconds. What is published or installed is this build alone. */
 const FORGOTTEN = process.env.npm_lifecycle_event === 'prepare' ? 0 : 60 * 60_000;
+
+/**
+ * `import … from 'node:http'` reads every export there is, also the one that loads the fetch and WebSocket of Node: 30 ms for each
+ * command. Asked for as an object, what nobody reads is not loaded.
+ */
+const lightHttp: Plugin = {
+  name: 'light-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:http$/ }, ({ path }) => ({ path, namespace: 'light' }));
+    onLoad({ filter: /.*/, namespace: 'light' }, ({ path }) => ({
+      contents: `module.exports = process.getBuiltinModule('${path}')`,
+    }));
+  },
+};
+
+/** Zod is many small files, which take longer to find than to run; it comes along (docs/decisions/0031-zod-is-part-of-the-program.md). */
+const leftToNpm: Plugin = {
+  name: 'left-to-npm',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
+      const isOurs = kind === 'entry-point' || path === 'zod' || path.startsWith('zod/');
+      return isOurs ? undefined : { path, external: true };
+    });
+  },
+};
 
 /**
  * What is published: our own code in a few files, libraries left to npm so that their security fixes reach users without
@@ -18,7 +43,7 @@ const { outputFiles } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  packages: 'external',
+  plugins: [lightHttp, leftToNpm],
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',

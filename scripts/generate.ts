@@ -10,7 +10,7 @@ import { KINDS, kindOf } from '../src/resources/kinds/all.ts';
 interface Generator {
   /** The folder or file it owns. Files in an owned folder that it no longer makes are removed. */
   readonly owns: string;
-  readonly make: () => ReadonlyMap<string, string>;
+  readonly make: () => ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>>;
 }
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -32,10 +32,11 @@ function schemas(): Map<string, string> {
   return new Map([...[...KINDS, 'all' as const].map(file), runConfig]);
 }
 
-function crds(): Map<string, string> {
-  return new Map(
-    CRD_KINDS.map((kind) => [`deploy/crds/${kindOf(kind).plural}.yaml`, `# ${NOTE}\n${yamlOf(crdOf(kind))}`]),
+async function crds(): Promise<Map<string, string>> {
+  const files = CRD_KINDS.map(
+    async (kind) => [`deploy/crds/${kindOf(kind).plural}.yaml`, `# ${NOTE}\n${await yamlOf(crdOf(kind))}`] as const,
   );
+  return new Map(await Promise.all(files));
 }
 
 function resourcePages(): Map<string, string> {
@@ -88,7 +89,7 @@ function read(file: string): string | undefined {
 const checking = process.argv.includes('--check');
 const differing: string[] = [];
 for (const { owns, make } of GENERATORS) {
-  const made = make();
+  const made = await make();
   for (const [file, text] of made) {
     if (read(file) === text) continue;
     differing.push(`${checking ? 'differs' : 'wrote'} ${file}`);

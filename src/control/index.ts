@@ -4,7 +4,5 @@ export { readCaBundle } from './ca-bundle.ts';
 export { inspectFolder } from './declare.ts';
 export type { BackendSummary, Endpoint, ServeEvent } from './endpoints.ts';
 export type { IncomingFlags } from './incoming-flags.ts';
-export { runForeground } from './lifecycle/foreground.ts';
-export { supervise } from './lifecycle/supervise.ts';
 export { readLogins, revokeLogins } from './logins.ts';
 export { type ServeOptions, type ServeParts, serve } from './serve.ts';

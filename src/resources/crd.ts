@@ -1,4 +1,3 @@
-import { stringify } from 'yaml';
 import { z } from 'zod';
 import { DNS_LABEL_PATTERN } from './fields/names.ts';
 import type { Json } from './json-schema.ts';
@@ -46,15 +45,17 @@ export function crdOf(name: KindName): Json {
 }
 
 /** All definitions as one YAML stream, as `kubectl apply -f -` takes it. */
-export function crdYaml(): string {
-  return CRD_KINDS.map((kind) => `---\n${yamlOf(crdOf(kind))}`).join('');
+export async function crdYaml(): Promise<string> {
+  const documents = CRD_KINDS.map(async (kind) => `---\n${await yamlOf(crdOf(kind))}`);
+  return (await Promise.all(documents)).join('');
 }
 
 /**
  * YAML in the form people write it: no anchors, no folded lines that would break a pattern or a CEL rule. Readers of YAML
  * 1.1 take a bare `2026-07-28` for a date, so that what they would take for something else is quoted.
  */
-export function yamlOf(value: Json): string {
+export async function yamlOf(value: Json): Promise<string> {
+  const { stringify } = await import('yaml');
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' });
 }
 

@@ -117,13 +117,13 @@ describe('the CustomResourceDefinition', () => {
     });
   });
 
-  it('means the same to readers of YAML 1.1, for whom a bare 2026-07-28 is a date', () => {
-    const documents = parseAllDocuments(crdYaml(), { version: '1.1' }).map((document) => document.toJS());
+  it('means the same to readers of YAML 1.1, for whom a bare 2026-07-28 is a date', async () => {
+    const documents = parseAllDocuments(await crdYaml(), { version: '1.1' }).map((document) => document.toJS());
     expect(documents).toEqual(CRD_KINDS.map(crdOf));
   });
 
-  it('exists for our kinds and not for those of Kubernetes', () => {
-    const names = parseAllDocuments(crdYaml()).map(
+  it('exists for our kinds and not for those of Kubernetes', async () => {
+    const names = parseAllDocuments(await crdYaml()).map(
       (document) => (document.toJS() as { spec: { names: { kind: string } } }).spec.names.kind,
     );
     expect(names).toEqual([

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Document, parseDocument } from 'yaml';
+import type { Document } from 'yaml';
 import { readBounded, replaceFile, withLock } from '../base/files/index.ts';
 import { configFolder, SallyError } from '../base/index.ts';
 import { parseSettings, type Settings } from './settings.ts';
@@ -43,6 +43,7 @@ export async function changeSettings(
 
 async function readDocument(file: string): Promise<Document> {
   const bytes = await readBounded(file, MAX_BYTES);
+  const { parseDocument } = await import('yaml');
   const document: Document = parseDocument(bytes?.toString('utf8') ?? '');
   const [error] = document.errors;
   if (error) {

@@ -46,6 +46,12 @@ describe('reading a file', () => {
     await expect(readBounded(join(folder, 'f'), 2)).rejects.toThrow('larger than 2 bytes');
   });
 
+  it.runIf(process.platform === 'linux')('reads what is longer than the system says', async () => {
+    const status = await readBounded('/proc/self/status', 100_000);
+    expect(status?.toString()).toMatch(/^Name:.*VmRSS:.*\n$/s);
+    await expect(readBounded('/proc/self/status', 100)).rejects.toThrow('larger than 100 bytes');
+  });
+
   it('refuses a pipe and a device without waiting', { timeout: 2_000 }, async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     await expect(readBounded(join(folder, 'pipe'), 10)).rejects.toThrow('not a regular file');

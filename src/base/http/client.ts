@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { getCACertificates } from 'node:tls';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import type { AddressRange } from './addresses.ts';
 import { Collector } from './collector.ts';
 import { guardedLookup, refuseLiteral } from './guard.ts';
@@ -46,17 +46,26 @@ const MAX_ANSWER = 64 * 1024 * 1024;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { range, ca, socket, connectTimeout = 10_000, maxAnswer = MAX_ANSWER } = options;
-  const agent = new Agent({
-    connect: {
-      lookup: guardedLookup(range),
-      ...(socket === undefined ? {} : { socketPath: socket }),
-      timeout: connectTimeout,
-      ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
-    },
-    // Who waits sets the deadline: a tool may take its time, and a quiet event stream is no error.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  let agent: Agent | undefined;
+  let opening: Promise<Agent> | undefined;
+  let isClosed = false;
+  /** With the first request: the library is heavy to load, and many who may ask never do. */
+  async function open(): Promise<Agent> {
+    const { Agent } = await import('undici');
+    agent = new Agent({
+      connect: {
+        lookup: guardedLookup(range),
+        ...(socket === undefined ? {} : { socketPath: socket }),
+        timeout: connectTimeout,
+        ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
+      },
+      // Who waits sets the deadline: a tool may take its time, and a quiet event stream is no error.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    if (isClosed) void agent.destroy(); // what is sent through it then fails as it should
+    return agent;
+  }
   // A backend is called by one URL object again and again: what only depends on the URL is found out once.
   const places = new WeakMap<URL, { readonly origin: string; readonly path: string }>();
   function placeOf(url: URL): { readonly origin: string; readonly path: string } {
@@ -72,18 +81,27 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     request(url, request) {
       return new Promise((resolve, reject) => {
         const { origin, path } = placeOf(url);
-        agent.dispatch(
-          {
-            origin,
-            path,
-            method: request.method,
-            headers: request.headers as Record<string, string>,
-            body: request.body ?? null,
-          },
-          new Collector(url, request, maxAnswer, resolve, reject),
-        );
+        const send = (through: Agent): unknown =>
+          through.dispatch(
+            {
+              origin,
+              path,
+              method: request.method,
+              headers: request.headers as Record<string, string>,
+              body: request.body ?? null,
+            },
+            new Collector(url, request, maxAnswer, resolve, reject),
+          );
+        if (agent) send(agent);
+        else {
+          opening ??= open();
+          opening.then(send).catch(reject);
+        }
       });
     },
-    close: () => agent.destroy(),
+    async close() {
+      isClosed = true;
+      await (await opening)?.destroy();
+    },
   };
 }

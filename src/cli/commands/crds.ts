@@ -7,6 +7,6 @@ export function addCrdsCommand(program: Command, shell: Shell): void {
     .description('print the CustomResourceDefinitions, ready for kubectl apply -f -')
     .action(async () => {
       const { crdYaml } = await import('../../resources/index.ts');
-      shell.out(crdYaml());
+      shell.out(await crdYaml());
     });
 }

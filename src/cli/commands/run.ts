@@ -64,7 +64,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
       const progress = (line: string): void => shell.err(`${line}\n`);
       const config = await prepareRuntime(wanted, { env: shell.env, log: parts.log, progress, permissions });
       if (options.foreground) {
-        const { runForeground } = await import('../../control/index.ts');
+        const { runForeground } = await import('../../control/supervisor/index.ts');
         return await runForeground(config, parts, {
           version: shell.version,
           log: logFor(command, shell),

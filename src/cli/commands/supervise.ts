@@ -9,7 +9,7 @@ export function addSuperviseCommand(program: Command, shell: Shell): void {
     .argument('<name>')
     .addOption(new Option('--instance <id>').makeOptionMandatory())
     .action(async (name: string, { instance }: { readonly instance: string }, command: Command) => {
-      const { supervise } = await import('../../control/index.ts');
+      const { supervise } = await import('../../control/supervisor/index.ts');
       const { readHanded } = await import('../handed.ts');
       const { store, env, stop } = await lifecycleFor(command, shell, { patient: true });
       await supervise(name, instance, {

@@ -1,6 +1,6 @@
 /**
  * Workloads that go on without the command that began them: written down, started, looked at, changed, stopped, removed. Loads no
- * gateway, so that these commands stay fast; the supervisor, which does, is entered through `control`.
+ * gateway, so that these commands stay fast; the supervisor, which does, has a door of its own.
  */
 
 export { askAgain } from '../ask-again.ts';

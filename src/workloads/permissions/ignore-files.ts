@@ -1,6 +1,5 @@
 import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import ignore from 'ignore';
 import { codeOf, configFolder, SallyError } from '../../base/index.ts';
 import type { Environment } from '../launch.ts';
 import type { Mount } from './mounts.ts';
@@ -26,6 +25,7 @@ export async function mountsOf(volume: Volume, options: HidingOptions): Promise<
   const patterns = await patternsFor(volume.source, options);
   if (patterns.trim() === '' || !(await stat(volume.source)).isDirectory()) return [bind];
   const fixed = volume.readOnly ? [] : await keptAsTheyAre(volume);
+  const { default: ignore } = await import('ignore');
   const rules = ignore({ ignorecase: false }).add(patterns);
   const hidden: Mount[] = [];
   let seen = 0;

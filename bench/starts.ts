@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { SERVER_IMAGE, startDocker, type TestEngine } from '../test/support/engine.ts';
+import { installServers } from '../test/support/mcp-servers.ts';
+import { median } from './statistics.ts';
+
+/**
+ * `npm run bench:starts [-- --rounds 9] [-- --no-containers]`: what `sally` adds to the start of a server that is installed or built
+ * already. By hand and by `sally` in turn, so that a disturbance of the machine meets both; each waits for the answer to `initialize`.
+ */
+const { values: flags } = parseArgs({
+  options: { rounds: { type: 'string', default: '9' }, containers: { type: 'boolean', default: true } },
+  allowNegative: true,
+});
+const ROOT = resolve(import.meta.dirname, '..');
+const SALLY = join(ROOT, 'bin/sally.js');
+const AT_MOST = 300;
+
+const INITIALIZE = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+});
+
+/** One server, as somebody would start it by hand and as `sally` starts it. */
+interface Subject {
+  readonly name: string;
+  readonly byHand: readonly string[];
+  readonly reference: string;
+  readonly flags: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Row {
+  readonly name: string;
+  readonly byHand: number;
+  readonly run: number;
+  readonly start: number;
+}
+
+async function answers(child: ChildProcess): Promise<void> {
+  child.stdin?.write(`${INITIALIZE}\n`);
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  for await (const line of lines) if (line.includes('"result"')) return;
+  throw new Error(`${child.spawnargs.join(' ')} ended without an answer`);
+}
+
+async function timed(work: () => Promise<void> | void): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+async function byHand({ byHand: [program = '', ...args], cwd }: Subject): Promise<number> {
+  const child = spawn(program, args, { cwd, stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  const took = await timed(() => answers(child));
+  child.stdin?.end();
+  child.kill();
+  await ended;
+  return took;
+}
+
+async function measure(subject: Subject, home: string, rounds: number): Promise<Row> {
+  const { cwd, env, name, reference } = subject;
+  const sally = (...args: readonly string[]): void => {
+    const { status, stderr } = spawnSync(process.execPath, [SALLY, ...args], {
+      cwd,
+      env: { ...process.env, ...env, SALLYPORT_HOME: home },
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`sally ${args.join(' ')} ended with ${status}:\n${stderr}`);
+  };
+  const samples: { byHand: number; run: number; start: number }[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const hand = await byHand(subject);
+    const run = await timed(() => sally('run', reference, '--name', 'subject', ...subject.flags));
+    sally('stop', 'subject');
+    const start = await timed(() => sally('start', 'subject'));
+    sally('rm', 'subject');
+    if (round > 0) samples.push({ byHand: hand, run, start }); // the first one fills the caches
+  }
+  const middle = (what: 'byHand' | 'run' | 'start'): number => median(samples.map((sample) => sample[what]));
+  return { name, byHand: middle('byHand'), run: middle('run'), start: middle('start') };
+}
+
+function processes(folder: string): readonly Subject[] {
+  const everything = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+  const shared = { flags: ['--runtime', 'process'], env: {} };
+  return [
+    {
+      ...shared,
+      name: 'a process of a few lines',
+      byHand: [process.execPath, join(folder, 'node_modules/good/good.cjs')],
+      reference: 'npx://good',
+      cwd: folder,
+    },
+    {
+      ...shared,
+      name: '`npx://@modelcontextprotocol/server-everything`',
+      byHand: [process.execPath, everything],
+      reference: 'npx://@modelcontextprotocol/server-everything',
+      cwd: ROOT,
+    },
+  ];
+}
+
+/** By hand with the same settings, so that the engine has the same to do. */
+function containers({ env }: TestEngine, folder: string): readonly Subject[] {
+  const confined = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--init'];
+  const docker = ['/usr/bin/docker', '--host', env.DOCKER_HOST ?? '', 'run', '--rm', '-i', '--tmpfs', '/tmp'];
+  const byHand = [...docker, ...confined, SERVER_IMAGE];
+  const shared = { byHand, reference: SERVER_IMAGE, cwd: folder, env };
+  return [
+    { ...shared, name: 'a container, stdio', flags: [] },
+    { ...shared, name: 'a container, HTTP through the relay', flags: ['--transport', 'streamable-http'] },
+  ];
+}
+
+function print(rows: readonly Row[]): string {
+  const ms = (value: number): string => value.toFixed(0);
+  const lines = rows.map(({ name, byHand, run, start }) => {
+    const kept = start - byHand <= AT_MOST ? 'ok' : '**missed**';
+    return `| ${name} | ${ms(byHand)} | ${ms(run)} | ${ms(start)} | ${ms(run - byHand)} | ${ms(start - byHand)} | ${kept} |`;
+  });
+  return [
+    `| ms, median of ${flags.rounds} | by hand | \`sally run\` | \`sally start\` | run adds | start adds | at most ${AT_MOST} |`,
+    '|---|--:|--:|--:|--:|--:|---|',
+    ...lines,
+    '',
+    `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
+  ].join('\n');
+}
+
+spawnSync(process.execPath, ['scripts/build.ts'], { cwd: ROOT, stdio: 'inherit' });
+const folder = await mkdtemp(join(tmpdir(), 'sally-starts-'));
+try {
+  await installServers(folder, ['good']);
+  const rows: Row[] = [];
+  const home = join(folder, 'home');
+  for (const subject of processes(folder)) rows.push(await measure(subject, home, Number(flags.rounds)));
+  if (flags.containers) {
+    await using engine = await startDocker();
+    for (const subject of containers(engine, folder)) rows.push(await measure(subject, home, Number(flags.rounds)));
+  }
+  console.log(print(rows));
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
