@@ -99,8 +99,10 @@ export async function serve(options: ServeOptions, parts: ServeParts): Promise<v
 
 async function readPlans(options: ServeOptions, parts: ServeParts, workloads: Workloads): Promise<readonly DoorPlan[]> {
   const resources = await declaredIn(options.path, parts.secrets);
-  if (resources.virtualMcpServers.length === 0) {
-    throw new SallyError('config.invalid', `there is no VirtualMCPServer in ${options.path}`, {
+  const isServed = resources.virtualMcpServers.length > 0 || resources.mcpServers.some(({ spec }) => spec.proxyPort);
+  if (!isServed) {
+    const nothing = `there is no VirtualMCPServer in ${options.path}, and no MCPServer with a proxyPort`;
+    throw new SallyError('config.invalid', nothing, {
       hint: 'declare one, or write a folder to start from with: sally vmcp init',
     });
   }

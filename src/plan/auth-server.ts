@@ -1,5 +1,5 @@
 import { parseDuration, type Secret } from '../base/index.ts';
-import { audienceOf, backendsOf, externalAuthOf, type ResourceOf, type ResourceSet } from '../resources/index.ts';
+import type { AuthServerConfig, ResourceSet } from '../resources/index.ts';
 import { addressesFor } from './addresses.ts';
 import type {
   AuthServerPlan,
@@ -10,35 +10,38 @@ import type {
 } from './auth-server-plan.ts';
 import { planStorage } from './storage.ts';
 
-type VirtualServer = ResourceOf<'VirtualMCPServer'>;
-type Config = NonNullable<VirtualServer['spec']['authServerConfig']>;
-type Provider = Config['upstreamProviders'][number];
+type Provider = AuthServerConfig['upstreamProviders'][number];
 type OidcConfig = NonNullable<Provider['oidcConfig']>;
 type OAuth2Config = NonNullable<Provider['oauth2Config']>;
 type SecretRef = { readonly name: string; readonly key: string };
 
-export interface AuthServerSources {
+/** An endpoint with an authorization server of its own. */
+export interface AuthServerPlace {
+  readonly set: ResourceSet;
+  readonly namespace: string;
+  /** Keeps its records apart from those of others in the same store. */
+  readonly name: string;
+  readonly config: AuthServerConfig;
+  /** What its tokens are for. */
+  readonly audience: string;
+  /** What the protected resource says it wants, and what it insists on. */
+  readonly scopes: readonly string[];
+  /** The backends that are shown what the user has at a provider. */
+  readonly backendsWith: (provider: string) => readonly string[];
   readonly secretOf: (ref: SecretRef) => Secret;
 }
 
 /** What is asked for when a manifest says nothing. */
 const OIDC_SCOPES = ['openid', 'profile', 'email'];
 
-/** The embedded authorization server of a virtual server, if it declares one. */
-export function planAuthServer(
-  set: ResourceSet,
-  server: VirtualServer,
-  { secretOf }: AuthServerSources,
-): AuthServerPlan | undefined {
-  const { authServerConfig: config, incomingAuth } = server.spec;
-  const audience = audienceOf(incomingAuth);
-  if (!config || audience === undefined) return undefined; // the validator has asked for both
-  const { namespace, name } = server.metadata;
+/** The validator has seen that there is a provider, and that the issuer is the one that is asked for. */
+export function planAuthServer(place: AuthServerPlace): AuthServerPlan {
+  const { name, namespace, config, audience, secretOf } = place;
   const { tokenLifespans: spans } = config;
-  const [first, ...others] = config.upstreamProviders.map((provider) => planProvider(set, server, provider, secretOf));
-  if (!first) return undefined;
+  const [first, ...others] = config.upstreamProviders.map((provider) => planProvider(place, provider));
+  if (!first) throw new TypeError(`the authorization server ${name} has no provider`);
   return {
-    name: `${namespace}/${name}`,
+    name,
     issuer: config.issuer,
     ...(config.authorizationEndpointBaseUrl === undefined
       ? {}
@@ -52,7 +55,7 @@ export function planAuthServer(
       authCode: seconds(spans.authCodeLifespan),
     },
     resources: [audience],
-    scopes: scopesOf(server),
+    scopes: offered(place.scopes),
     consent: config.consent,
     registration: {
       dynamic: config.registration.dynamic,
@@ -75,23 +78,17 @@ export function planAuthServer(
 }
 
 /** What clients may ask for is what the protected resource says it wants. */
-function scopesOf({ spec: { incomingAuth } }: VirtualServer): readonly string[] {
-  const scopes = [...(incomingAuth.oidcConfigRef?.scopes ?? []), ...(incomingAuth.oidcConfigRef?.requiredScopes ?? [])];
+function offered(scopes: readonly string[]): readonly string[] {
   return [...new Set(['profile', 'email', ...scopes])].filter(
     (scope) => scope !== 'openid' && scope !== 'offline_access',
   );
 }
 
-function planProvider(
-  set: ResourceSet,
-  server: VirtualServer,
-  provider: Provider,
-  secretOf: AuthServerSources['secretOf'],
-): UpstreamPlan {
+function planProvider({ set, namespace, secretOf, backendsWith }: AuthServerPlace, provider: Provider): UpstreamPlan {
   const config = provider.oidcConfig ?? provider.oauth2Config;
   if (!config) throw new TypeError(`provider ${provider.name} has no configuration`); // the validator has asked for it
   const bundle = config.caBundleRef?.configMapRef;
-  const ca = bundle && set.find('ConfigMap', server.metadata.namespace, bundle.name)?.data?.[bundle.key];
+  const ca = bundle && set.find('ConfigMap', namespace, bundle.name)?.data?.[bundle.key];
   return {
     name: provider.name,
     required: provider.required,
@@ -106,11 +103,11 @@ function planProvider(
     ),
     ...(ca === undefined ? {} : { ca }),
     endpoints: provider.oidcConfig ? oidcEndpoints(provider.oidcConfig) : oauth2Endpoints(config as OAuth2Config),
-    backends: backendsWith(set, server, provider.name),
+    backends: backendsWith(provider.name),
   };
 }
 
-function clientAuthOf(config: OidcConfig | OAuth2Config, secretOf: AuthServerSources['secretOf']): ClientAuthPlan {
+function clientAuthOf(config: OidcConfig | OAuth2Config, secretOf: AuthServerPlace['secretOf']): ClientAuthPlan {
   const { clientAuthMethod: method, clientSecretRef, privateKeySecretRef } = config;
   if (privateKeySecretRef) return { kind: 'private_key_jwt', key: secretOf(privateKeySecretRef) };
   if (!clientSecretRef) return { kind: 'none' };
@@ -145,15 +142,6 @@ function oauth2Endpoints(config: OAuth2Config): UpstreamEndpoints {
       },
     }),
   };
-}
-
-/** The backends that are shown what the user has at a provider. */
-function backendsWith(set: ResourceSet, server: VirtualServer, provider: string): readonly string[] {
-  return backendsOf(set, server).flatMap((backend) => {
-    const spec = externalAuthOf(set, server, backend)?.spec;
-    const uses = spec?.upstreamInject?.providerName ?? spec?.tokenExchange?.subjectProviderName;
-    return uses === provider ? [backend.metadata.name] : [];
-  });
 }
 
 /** The validator has seen that the text is a duration. */

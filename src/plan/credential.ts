@@ -50,3 +50,8 @@ export function planCredential(
     }),
   };
 }
+
+/** The provider of the login whose token is shown, or exchanged. */
+export function providerOf(config: Config | undefined): string | undefined {
+  return config?.spec.upstreamInject?.providerName ?? config?.spec.tokenExchange?.subjectProviderName;
+}

@@ -1,5 +1,6 @@
 import { parseDuration, type Secret } from '../base/index.ts';
 import {
+  audienceOf,
   type BackendResource,
   backendsOf,
   externalAuthOf,
@@ -13,10 +14,11 @@ import {
 } from '../resources/index.ts';
 import { planAggregation } from './aggregation.ts';
 import { planAuthServer } from './auth-server.ts';
-import { planCredential } from './credential.ts';
+import { planCredential, providerOf } from './credential.ts';
 import { planIncoming } from './incoming.ts';
 import type { BackendPlan, BackendTarget, CredentialPlan, DoorPlan, GatewayPlan } from './plan.ts';
-import { DEFAULT_BACKEND, planSingle } from './single.ts';
+import { planServer } from './server.ts';
+import { DEFAULT_BACKEND } from './single.ts';
 
 type VirtualServer = ResourceOf<'VirtualMCPServer'>;
 
@@ -38,7 +40,6 @@ export interface Planned {
   readonly unsupported: readonly Problem[];
 }
 
-const NOT_YET = 'is not available in this version yet';
 type Refuse = (resource: Resource, path: FieldPath, message: string) => void;
 
 /** What validated resources mean for the gateways: one for each virtual server, and one for each server with a port of its own. */
@@ -53,7 +54,15 @@ export function planResources(set: ResourceSet, sources: PlanSources): Planned {
     return {
       name: server.metadata.name,
       paths: pathsOf(server, set.virtualMcpServers, refuse),
-      incoming: planIncoming(set, server, sources),
+      incoming: planIncoming(
+        set,
+        {
+          namespace: server.metadata.namespace,
+          incomingAuth: server.spec.incomingAuth,
+          ownIssuer: server.spec.authServerConfig?.issuer,
+        },
+        sources,
+      ),
       ...authServerOf(set, server, sources),
       backends: backends.flatMap((backend) => planBackend(set, server, backend, sources, refuse) ?? []),
       aggregation: planAggregation(server.spec.config.aggregation),
@@ -61,12 +70,11 @@ export function planResources(set: ResourceSet, sources: PlanSources): Planned {
   });
 
   const single = set.mcpServers.flatMap((server): DoorPlan[] => {
-    const { proxyPort, revision, externalAuthConfigRef } = server.spec;
+    const { proxyPort } = server.spec;
     const target = proxyPort === undefined ? undefined : sources.targetOf(server);
     if (proxyPort === undefined || !target) return [];
-    if (externalAuthConfigRef) refuse(server, ['spec', 'externalAuthConfigRef'], `${NOT_YET} behind proxyPort`);
-    refuseTakenPort(server, proxyPort, sources.port, refuse);
-    return [{ port: proxyPort, gateways: [planSingle(server.metadata.name, target, { revision })] }];
+    if (set.virtualMcpServers.length > 0) refuseTakenPort(server, proxyPort, sources.port, refuse);
+    return [{ port: proxyPort, gateways: [planServer(set, server, target, { ...sources, refuse })] }];
   });
 
   const doors = virtual.length > 0 ? [{ port: sources.port, gateways: virtual }, ...single] : single;
@@ -78,8 +86,25 @@ function authServerOf(
   server: VirtualServer,
   { secretOf }: PlanSources,
 ): Pick<GatewayPlan, 'authServer'> {
-  const authServer = planAuthServer(set, server, { secretOf: (ref) => secretOf(server.metadata.namespace, ref) });
-  return authServer ? { authServer } : {};
+  const { authServerConfig: config, incomingAuth } = server.spec;
+  const audience = audienceOf(incomingAuth);
+  if (!config || audience === undefined) return {}; // the validator has asked for both
+  const { namespace, name } = server.metadata;
+  const { scopes = [], requiredScopes = [] } = incomingAuth.oidcConfigRef ?? {};
+  const authServer = planAuthServer({
+    set,
+    namespace,
+    name: `${namespace}/${name}`,
+    config,
+    audience,
+    scopes: [...scopes, ...requiredScopes],
+    backendsWith: (provider) =>
+      backendsOf(set, server).flatMap((backend) =>
+        providerOf(externalAuthOf(set, server, backend)) === provider ? [backend.metadata.name] : [],
+      ),
+    secretOf: (ref) => secretOf(namespace, ref),
+  });
+  return { authServer };
 }
 
 function planBackend(

@@ -38,7 +38,9 @@ spec:
   if (!resources || !desk) throw new Error(problems.map(({ message }) => message).join('\n'));
   const secretOf = (namespace: string, ref: { name: string; key: string }) =>
     new Secret(`${namespace}/${ref.name}/${ref.key}`);
-  return planIncoming(resources, desk, { secretOf, ...(ca === undefined ? {} : { ca }) });
+  const { incomingAuth: auth, authServerConfig } = desk.spec;
+  const place = { namespace: desk.metadata.namespace, incomingAuth: auth, ownIssuer: authServerConfig?.issuer };
+  return planIncoming(resources, place, { secretOf, ...(ca === undefined ? {} : { ca }) });
 }
 
 const CONFIG = (inline: string): string => `

@@ -1,9 +1,13 @@
 import { given, type Secret } from '../base/index.ts';
-import { audienceOf, DEFAULT_KUBERNETES_AUDIENCE, type ResourceOf, type ResourceSet } from '../resources/index.ts';
+import {
+  audienceOf,
+  DEFAULT_KUBERNETES_AUDIENCE,
+  type IncomingAuth,
+  type ResourceOf,
+  type ResourceSet,
+} from '../resources/index.ts';
 import type { IncomingPlan, OidcPlan } from './plan.ts';
 
-type VirtualServer = ResourceOf<'VirtualMCPServer'>;
-type IncomingAuth = VirtualServer['spec']['incomingAuth'];
 type OidcConfig = NonNullable<IncomingAuth['oidcConfig']>;
 type IssuerSettings = NonNullable<ResourceOf<'MCPOIDCConfig'>['spec']['inline']>;
 
@@ -13,10 +17,17 @@ export interface IncomingSources {
   readonly ca?: string;
 }
 
-/** Boundary 1 of a virtual server. The validator has seen that what each type needs is there. */
-export function planIncoming(set: ResourceSet, server: VirtualServer, sources: IncomingSources): IncomingPlan {
-  const { incomingAuth, authServerConfig } = server.spec;
-  const { namespace } = server.metadata;
+/** An endpoint and how callers prove there who they are. */
+export interface IncomingPlace {
+  readonly namespace: string;
+  readonly incomingAuth: IncomingAuth;
+  /** The issuer of the authorization server that the endpoint has for itself. */
+  readonly ownIssuer: string | undefined;
+}
+
+/** Boundary 1 of an endpoint. The validator has seen that what each type needs is there. */
+export function planIncoming(set: ResourceSet, place: IncomingPlace, sources: IncomingSources): IncomingPlan {
+  const { namespace, incomingAuth, ownIssuer } = place;
   const { oidcConfig, oidcConfigRef } = incomingAuth;
   if (incomingAuth.type === 'anonymous') return { kind: 'anonymous' };
   if (oidcConfig) return planOidcConfig(oidcConfig, (settings) => accessOf(set, namespace, settings, sources), sources);
@@ -24,9 +35,8 @@ export function planIncoming(set: ResourceSet, server: VirtualServer, sources: I
   const audience = audienceOf(incomingAuth);
   if (!oidcConfigRef || audience === undefined) throw new TypeError('oidc without its settings');
   const { scopes, requiredScopes, resourceUrl } = oidcConfigRef;
-  if (authServerConfig) {
-    const { issuer } = authServerConfig;
-    return { kind: 'embedded', issuer, audience, resource: audience, scopes, requiredScopes };
+  if (ownIssuer !== undefined) {
+    return { kind: 'embedded', issuer: ownIssuer, audience, resource: audience, scopes, requiredScopes };
   }
   const settings = set.find('MCPOIDCConfig', namespace, oidcConfigRef.name)?.spec.inline;
   if (!settings) throw new TypeError(`MCPOIDCConfig/${oidcConfigRef.name} has no settings`);

@@ -1,10 +1,8 @@
 import { given, parseDuration, type Secret } from '../base/index.ts';
-import type { ResourceOf } from '../resources/index.ts';
+import type { Storage } from '../resources/index.ts';
 import type { StoragePlan } from './auth-server-plan.ts';
 import type { RedisAccountPlan, RedisAddress, RedisPlan, RedisServersPlan, RedisTlsPlan } from './redis-plan.ts';
 
-type Config = NonNullable<ResourceOf<'VirtualMCPServer'>['spec']['authServerConfig']>;
-type Storage = NonNullable<Config['storage']>;
 type Redis = NonNullable<Storage['redis']>;
 type SecretRef = { readonly name: string; readonly key: string };
 

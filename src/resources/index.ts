@@ -24,6 +24,7 @@ export type { MCPServerSpec } from './kinds/mcp-server.ts';
 export type { MCPServerEntrySpec } from './kinds/mcp-server-entry.ts';
 export type { VirtualMCPServerSpec } from './kinds/virtual-mcp-server.ts';
 export { type BackendResource, backendsOf, externalAuthOf } from './references/backends.ts';
+export { type OwnLogin, ownCredentialOf, ownLoginOf } from './references/own-login.ts';
 export type { ResourceSet } from './resource-set.ts';
 export {
   CONTAINER_FIELDS,

@@ -50,7 +50,7 @@ withRules(OidcConfig, [
   onlyFor('kubernetes', 'kubernetes'),
 ]);
 
-const OidcConfigRef = refersTo(
+export const OidcConfigRef = refersTo(
   'MCPOIDCConfig',
   z.strictObject({
     name: DnsSubdomain.describe('Name of the MCPOIDCConfig, in the same namespace.'),

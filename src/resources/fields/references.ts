@@ -33,3 +33,12 @@ export const GroupRef = refersTo(
 );
 
 export const ExternalAuthConfigRef = refersTo('MCPExternalAuthConfig', z.strictObject(named));
+
+/** Manifests of ToolHive write the kind too. There is one. */
+export const AuthServerRef = refersTo(
+  'MCPExternalAuthConfig',
+  z.strictObject({
+    kind: z.enum(['MCPExternalAuthConfig']).default('MCPExternalAuthConfig').describe('Kind of the resource.'),
+    ...named,
+  }),
+);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AuthServerConfig } from '../blocks/auth-server.ts';
 import { blockOf } from '../blocks/exclusive.ts';
 import { DnsLabel, ForwardedHeaderName } from '../fields/names.ts';
 import { SecretKeyRef } from '../fields/references.ts';
@@ -56,12 +57,22 @@ const BearerToken = z.strictObject({
 
 export const MCPExternalAuthConfigSpec = z.strictObject({
   type: z
-    .enum(['unauthenticated', 'upstreamInject', 'tokenExchange', 'headerInjection', 'bearerToken'])
+    .enum([
+      'unauthenticated',
+      'upstreamInject',
+      'tokenExchange',
+      'headerInjection',
+      'bearerToken',
+      'embeddedAuthServer',
+    ])
     .describe('What the backend is shown; the block of the same name says the rest.'),
   upstreamInject: UpstreamInject.optional().describe("The user's own access token at an upstream provider."),
   tokenExchange: TokenExchange.optional().describe('A token made for this backend, in exchange for one of the user.'),
   headerInjection: HeaderInjection.optional().describe('A fixed header, such as an API key.'),
   bearerToken: BearerToken.optional().describe('A fixed bearer token.'),
+  embeddedAuthServer: AuthServerConfig.optional().describe(
+    'An authorization server at the port of one MCPServer, with one provider. The server gets the token that users have there.',
+  ),
 });
 export type MCPExternalAuthConfigSpec = z.output<typeof MCPExternalAuthConfigSpec>;
 
@@ -70,6 +81,13 @@ withRules(MCPExternalAuthConfigSpec, [
   ...blockOf<MCPExternalAuthConfigSpec>('tokenExchange', 'tokenExchange'),
   ...blockOf<MCPExternalAuthConfigSpec>('headerInjection', 'headerInjection'),
   ...blockOf<MCPExternalAuthConfigSpec>('bearerToken', 'bearerToken'),
+  ...blockOf<MCPExternalAuthConfigSpec>('embeddedAuthServer', 'embeddedAuthServer'),
+  {
+    at: 'embeddedAuthServer.upstreamProviders',
+    says: 'must name one provider only, since the server gets the token of that one; for several write authServerConfig of a VirtualMCPServer',
+    holds: ({ embeddedAuthServer }) => (embeddedAuthServer?.upstreamProviders.length ?? 1) === 1,
+    cel: '!has(self.embeddedAuthServer) || self.embeddedAuthServer.upstreamProviders.size() == 1',
+  },
 ]);
 
 export const MCPExternalAuthConfig = defineKind({
@@ -83,7 +101,10 @@ export const MCPExternalAuthConfig = defineKind({
 
 \`upstreamInject\` and \`tokenExchange\` act for the user who calls; \`headerInjection\` and \`bearerToken\` show every backend
 request the same secret. \`upstreamInject\`, and \`tokenExchange\` with \`subjectProviderName\`, draw on tokens from the user's
-login: every VirtualMCPServer that serves the backend needs an \`authServerConfig\` with a provider of that name.`,
+login: every VirtualMCPServer that serves the backend needs an \`authServerConfig\` with a provider of that name.
+
+\`embeddedAuthServer\` is a login in front of one MCPServer with a \`proxyPort\`: the same fields as \`authServerConfig\`, with
+one provider.`,
   example: `apiVersion: sallyport.dev/v1alpha1
 kind: MCPExternalAuthConfig
 metadata:

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { OidcConfigRef } from '../blocks/incoming-auth.ts';
 import { ServerImage } from '../fields/image.ts';
 import { DataKey, DnsLabel, DnsSubdomain, EnvName } from '../fields/names.ts';
-import { ExternalAuthConfigRef, GroupRef } from '../fields/references.ts';
+import { AuthServerRef, ExternalAuthConfigRef, GroupRef } from '../fields/references.ts';
 import { revisionField, revisionFitsTransport } from '../fields/revision.ts';
 import { MAX_ITEMS, Port } from '../fields/text.ts';
-import { refersTo, withRules } from '../traits.ts';
+import { type Rule, refersTo, withRules } from '../traits.ts';
 import { defineKind } from './kind.ts';
 
 const EnvVar = z.strictObject({
@@ -96,7 +97,15 @@ export const MCPServerSpec = z.strictObject({
     'What the server may reach. Packages run as processes, which bubblewrap confines where there is a profile or a volume; without it they are refused.',
   ),
   groupRef: GroupRef.optional().describe('The MCPGroup this server is a backend of.'),
-  externalAuthConfigRef: ExternalAuthConfigRef.optional().describe('The credential this server gets.'),
+  externalAuthConfigRef: ExternalAuthConfigRef.optional().describe(
+    'The credential this server gets. An authorization server (type `embeddedAuthServer`) here is the same as in `authServerRef`.',
+  ),
+  oidcConfigRef: OidcConfigRef.optional().describe(
+    'Boundary 1 at `proxyPort`: whose tokens callers must show. Without it anybody who reaches the port may call.',
+  ),
+  authServerRef: AuthServerRef.optional().describe(
+    'An authorization server at `proxyPort` (MCPExternalAuthConfig of type `embeddedAuthServer`): callers log in at its provider, and this server gets the token that they have there.',
+  ),
 });
 export type MCPServerSpec = z.output<typeof MCPServerSpec>;
 
@@ -108,6 +117,20 @@ withRules(MCPServerSpec, [
     cel: "self.sessionMode == 'shared' || self.transport == 'stdio'",
   },
   revisionFitsTransport<MCPServerSpec>(),
+  atItsPort('oidcConfigRef'),
+  atItsPort('authServerRef'),
+  {
+    at: 'oidcConfigRef',
+    says: 'is required with authServerRef: the tokens it issues must be asked for',
+    holds: ({ authServerRef, oidcConfigRef }) => authServerRef === undefined || oidcConfigRef !== undefined,
+    cel: '!has(self.authServerRef) || has(self.oidcConfigRef)',
+  },
+  {
+    at: 'oidcConfigRef.audience',
+    says: 'is required: without it tokens for other servers would be good here',
+    holds: ({ oidcConfigRef }) => oidcConfigRef === undefined || oidcConfigRef.audience !== undefined,
+    cel: '!has(self.oidcConfigRef) || has(self.oidcConfigRef.audience)',
+  },
   {
     at: 'env',
     says: 'must not name a variable twice',
@@ -125,6 +148,16 @@ withRules(MCPServerSpec, [
   },
 ]);
 
+/** Behind a virtual server it is that one which asks callers who they are. */
+function atItsPort(field: 'oidcConfigRef' | 'authServerRef'): Rule<MCPServerSpec> {
+  return {
+    at: field,
+    says: 'needs a proxyPort: without one the server is reached through its group only, and callers are asked there',
+    holds: (spec) => spec[field] === undefined || spec.proxyPort !== undefined,
+    cel: `!has(self.${field}) || has(self.proxyPort)`,
+  };
+}
+
 export const MCPServer = defineKind({
   kind: 'MCPServer',
   plural: 'mcpservers',
@@ -139,7 +172,12 @@ export const MCPServer = defineKind({
   about: `An MCP server that Sallyport runs.
 
 It runs from a container image, or from a package of npm, PyPI or Go. In a group it is a backend of every
-VirtualMCPServer that serves the group; \`externalAuthConfigRef\` says which credential it then gets.`,
+VirtualMCPServer that serves the group; \`externalAuthConfigRef\` says which credential it then gets.
+
+With \`proxyPort\` it is also served alone, at \`/mcp\` of that port, with both boundaries of its own: \`oidcConfigRef\` says
+whose tokens callers must show, \`externalAuthConfigRef\` what the server gets in their place. With \`authServerRef\` callers
+log in at that port, and the server gets the token that they have at the provider, unless \`externalAuthConfigRef\` says
+otherwise.`,
   example: `apiVersion: sallyport.dev/v1alpha1
 kind: MCPServer
 metadata:

@@ -26,10 +26,56 @@ const aggregation = (...lines: readonly string[]): Change => [
 const failureHandling = (text: string): Change => [TIMEOUTS, `      failureHandling: {${text}}\n`];
 const NEEDS_HTTPS = 'must be an https URL; http is allowed only for localhost, 127.0.0.0/8 and [::1]';
 
+const EXCHANGE_SPEC = EXAMPLES.slice(
+  EXAMPLES.indexOf('  type: tokenExchange'),
+  EXAMPLES.indexOf('    subjectProviderName: corp\n') + '    subjectProviderName: corp\n'.length,
+);
+
 type Case = readonly [what: string, change: readonly Change[], problem: string];
 
 /** One change of the examples each, and what it must bring up. */
 const CASES: readonly Case[] = [
+  [
+    'a login in front of one server with two providers',
+    [
+      [
+        EXCHANGE_SPEC,
+        `  type: embeddedAuthServer
+  embeddedAuthServer:
+    issuer: https://desk.example.net/one
+    upstreamProviders:
+      - {name: one, type: oidc, oidcConfig: {issuerUrl: https://one.example, clientId: c}}
+      - {name: two, type: oidc, oidcConfig: {issuerUrl: https://two.example, clientId: c}}
+`,
+      ],
+    ],
+    'MCPExternalAuthConfig/tickets-as-user: spec.embeddedAuthServer.upstreamProviders: must name one provider only, since the server gets the token of that one; for several write authServerConfig of a VirtualMCPServer',
+  ],
+  [
+    'a login in front of one server without its settings',
+    [[EXCHANGE_SPEC, '  type: embeddedAuthServer\n']],
+    'MCPExternalAuthConfig/tickets-as-user: spec.embeddedAuthServer: is required when type is embeddedAuthServer',
+  ],
+  [
+    'callers of a server that has no port of its own',
+    [['  mcpPort: 8080\n', '  mcpPort: 8080\n  oidcConfigRef: {name: desk-login, audience: x}\n']],
+    'MCPServer/tickets: spec.oidcConfigRef: needs a proxyPort: without one the server is reached through its group only, and callers are asked there',
+  ],
+  [
+    'callers of a server with tokens for any other',
+    [['  mcpPort: 8080\n', '  mcpPort: 8080\n  proxyPort: 4490\n  oidcConfigRef: {name: desk-login}\n']],
+    'MCPServer/tickets: spec.oidcConfigRef.audience: is required: without it tokens for other servers would be good here',
+  ],
+  [
+    'a login whose tokens nobody asks for',
+    [['  mcpPort: 8080\n', '  mcpPort: 8080\n  proxyPort: 4490\n  authServerRef: {name: tickets-as-user}\n']],
+    'MCPServer/tickets: spec.oidcConfigRef: is required with authServerRef: the tokens it issues must be asked for',
+  ],
+  [
+    'an exchanged token in a header of the protocol',
+    [['    audience: tickets\n', '    audience: tickets\n    externalTokenHeaderName: MCP-Session-Id\n']],
+    'MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange.externalTokenHeaderName: must not be a header of MCP itself',
+  ],
   [
     'incomingAuth without a type',
     [['    type: oidc\n    oidcConfigRef', '    oidcConfigRef']],

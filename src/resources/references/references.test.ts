@@ -236,6 +236,128 @@ spec: {groupRef: {name: desk-tools}, incomingAuth: {type: anonymous}}
   });
 });
 
+describe('a server at a port of its own', () => {
+  const LOGIN =
+    'issuer: "http://127.0.0.1:4490", upstreamProviders: [{name: corp, type: oidc, oidcConfig: {issuerUrl: https://login.example.net, clientId: c}}]';
+  const auth = (name: string, spec: string): string =>
+    `---\n${HEAD}kind: MCPExternalAuthConfig\nmetadata: {name: ${name}}\nspec: {${spec}}\n`;
+  const OTHERS = [
+    `---\n${HEAD}kind: MCPOIDCConfig\nmetadata: {name: callers}\nspec: {type: inline, inline: {issuer: "http://127.0.0.1:4490"}}\n`,
+    auth('login', `type: embeddedAuthServer, embeddedAuthServer: {${LOGIN}}`),
+    auth('exchange', 'type: tokenExchange, tokenExchange: {tokenUrl: https://login.example.net/token}'),
+    auth('of-corp', 'type: upstreamInject, upstreamInject: {providerName: corp}'),
+    auth('of-hub', 'type: tokenExchange, tokenExchange: {tokenUrl: https://x.example, subjectProviderName: hub}'),
+    auth('key', 'type: headerInjection, headerInjection: {headerName: X-Key, valueSecretRef: {name: k, key: k}}'),
+  ].join('');
+  const CALLERS = 'oidcConfigRef: {name: callers, audience: "http://127.0.0.1:4490/mcp"}';
+  const server = (fields: string, name = 'notes', port = 4490): string =>
+    `${HEAD}kind: MCPServer\nmetadata: {name: ${name}}\nspec: {image: npx://notes, transport: streamable-http, proxyPort: ${port}, ${fields}}\n`;
+  const problemsWith = (fields: string, more = ''): string[] =>
+    problemsOf(`${server(fields)}${OTHERS}${more}`, { secretExists: () => true });
+
+  it.each([
+    ['a login', `${CALLERS}, authServerRef: {name: login}`],
+    ['a login in the words of ToolHive', `${CALLERS}, authServerRef: {kind: MCPExternalAuthConfig, name: login}`],
+    ['a login in place of a credential', `${CALLERS}, externalAuthConfigRef: {name: login}`],
+    [
+      'a login and its token by name',
+      `${CALLERS}, authServerRef: {name: login}, externalAuthConfigRef: {name: of-corp}`,
+    ],
+    ['tokens of an issuer elsewhere, exchanged', `${CALLERS}, externalAuthConfigRef: {name: exchange}`],
+    ['a key that is the same for all', 'externalAuthConfigRef: {name: key}'],
+  ])('may have %s', (_, fields) => {
+    expect(problemsWith(fields)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'an exchange of no token',
+      'externalAuthConfigRef: {name: exchange}',
+      'spec.oidcConfigRef: is required at a proxyPort: backend `notes` exchanges the token of the caller (MCPExternalAuthConfig/exchange), and anonymous callers have none',
+    ],
+    [
+      'a token of a login that there is not',
+      `${CALLERS}, externalAuthConfigRef: {name: of-corp}`,
+      'spec.authServerRef: is required: backend `notes` gets tokens of the login at `corp` (MCPExternalAuthConfig/of-corp)',
+    ],
+    [
+      'a credential for a login',
+      `${CALLERS}, authServerRef: {name: key}`,
+      'spec.authServerRef.name: names a credential (type headerInjection), not an authorization server (a credential belongs into externalAuthConfigRef)',
+    ],
+    [
+      'two logins',
+      `${CALLERS}, authServerRef: {name: login}, externalAuthConfigRef: {name: login}`,
+      'spec.externalAuthConfigRef.name: names a second authorization server beside authServerRef; a port has one',
+    ],
+    [
+      'a login whose tokens nobody asks for',
+      'externalAuthConfigRef: {name: login}',
+      'spec.oidcConfigRef: is required: the tokens of MCPExternalAuthConfig/login must be asked for',
+    ],
+    [
+      'a login for an audience that is no URL',
+      'oidcConfigRef: {name: callers, audience: notes}, authServerRef: {name: login}',
+      'spec.oidcConfigRef.audience: must be a URL without fragment with an authorization server: clients ask for tokens by it (RFC 8707)',
+    ],
+    [
+      'a login for one URL at another',
+      `oidcConfigRef: {name: callers, audience: "http://127.0.0.1:4490/mcp", resourceUrl: "https://notes.example.net/mcp"}, authServerRef: {name: login}`,
+      'spec.oidcConfigRef.resourceUrl: must equal the audience with an authorization server',
+    ],
+  ])('must not have %s', (_, fields, problem) => {
+    expect(problemsWith(fields)).toEqual([`MCPServer/notes: ${problem}`]);
+  });
+
+  it('must not have a login without the port', () => {
+    const text = `${server('externalAuthConfigRef: {name: login}').replace('proxyPort: 4490, ', '')}${OTHERS}`;
+    expect(problemsOf(text, { secretExists: () => true })).toEqual([
+      'MCPServer/notes: spec.externalAuthConfigRef: is an authorization server (MCPExternalAuthConfig/login), which needs a proxyPort to answer at',
+    ]);
+  });
+
+  it('must not ask for tokens of another issuer than its login', () => {
+    const others = OTHERS.replace(
+      'inline: {issuer: "http://127.0.0.1:4490"}',
+      'inline: {issuer: https://other.example}',
+    );
+    const text = `${server(`${CALLERS}, authServerRef: {name: login}`)}${others}`;
+    expect(problemsOf(text, { secretExists: () => true })).toEqual([
+      'MCPExternalAuthConfig/login: spec.embeddedAuthServer.issuer: must equal the issuer of MCPOIDCConfig/callers, which is https://other.example: MCPServer/notes asks for its tokens',
+    ]);
+  });
+
+  it('must not get a token of a provider that its login does not visit', () => {
+    const fields = `${CALLERS}, authServerRef: {name: login}, externalAuthConfigRef: {name: of-hub}`;
+    expect(problemsWith(fields)).toEqual([
+      'MCPExternalAuthConfig/of-hub: spec.tokenExchange.subjectProviderName: is not an upstream provider of MCPServer/notes (it has: corp)',
+    ]);
+  });
+
+  it('must not share its issuer with another one', () => {
+    const fields = `${CALLERS}, authServerRef: {name: login}`;
+    expect(problemsWith(fields, `---\n${server(fields, 'other', 4491)}`)).toEqual([
+      'MCPServer/other: spec.authServerRef.name: leads to the issuer http://127.0.0.1:4490, which is that of MCPServer/notes already; each needs its own',
+    ]);
+  });
+
+  it('keeps its login for itself: behind a virtual server it is no credential', () => {
+    const group = `---\n${HEAD}kind: MCPGroup\nmetadata: {name: desk}\n---\n${HEAD}kind: VirtualMCPServer\nmetadata: {name: desk}\nspec: {groupRef: {name: desk}, incomingAuth: {type: anonymous}}\n`;
+    const inGroup = 'groupRef: {name: desk}';
+    expect(problemsWith(`${CALLERS}, ${inGroup}, authServerRef: {name: login}`, group)).toEqual([]);
+    expect(problemsWith(`${CALLERS}, ${inGroup}, externalAuthConfigRef: {name: login}`, group)).toEqual([
+      'MCPServer/notes: spec.externalAuthConfigRef.name: names an authorization server for a port of its own, which is no credential behind VirtualMCPServer/desk (name it in authServerRef of the MCPServer, and a credential here)',
+    ]);
+    const inline = group.replace(
+      'incomingAuth',
+      'outgoingAuth: {source: inline, backends: {notes: {type: externalAuthConfigRef, externalAuthConfigRef: {name: login}}}}, incomingAuth',
+    );
+    expect(problemsWith(inGroup, inline)).toEqual([
+      'VirtualMCPServer/desk: spec.outgoingAuth.backends.notes.externalAuthConfigRef.name: names an authorization server for a port of its own, which is no credential behind VirtualMCPServer/desk (name it in authServerRef of the MCPServer, and a credential here)',
+    ]);
+  });
+});
+
 describe('ports of MCPServers', () => {
   const server = (name: string, spec: string, namespace = 'default'): string =>
     `${HEAD}kind: MCPServer\nmetadata: {name: ${name}, namespace: ${namespace}}\nspec: {image: npx://x, transport: streamable-http, ${spec}}\n`;
