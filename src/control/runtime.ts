@@ -25,7 +25,7 @@ export interface RuntimeParts {
 export async function prepareRuntime(said: RunConfig, parts: RuntimeParts): Promise<RunConfig> {
   const { config, engine } = await settleRuntime({ ...said, ...(await profileFields(said)) }, parts);
   if (!engine) {
-    if (config.remote_url === undefined && isConfined(config)) await prepareConfined(config, parts);
+    if (config.remote_url === undefined) await prepareProcess(config, parts);
     return config;
   }
   const { containerLaunchOf } = await import('./container-launch.ts');
@@ -34,12 +34,18 @@ export async function prepareRuntime(said: RunConfig, parts: RuntimeParts): Prom
   return confined;
 }
 
-/** What is said in one line is what the walls of a process cannot do. */
-async function prepareConfined(config: RunConfig, parts: RuntimeParts): Promise<void> {
+/** Walls are tried and packages fetched now. What nobody enforces is said in a line. */
+async function prepareProcess(config: RunConfig, parts: RuntimeParts): Promise<void> {
+  const { name } = config;
+  if (!isConfined(config)) {
+    if (parts.permissions?.permissions)
+      parts.progress(`nothing keeps ${name} to what the registry says it may reach; --permission-profile would`);
+    return;
+  }
   const { confinedLaunchOf } = await import('./confined-launch.ts');
   const { confinement } = await confinedLaunchOf(config, {}, parts);
   const open = confinement?.network.kind === 'open' ? ', and it reaches what this machine reaches' : '';
-  parts.progress(`${config.name} is confined by bubblewrap; its memory and processes are not limited${open}`);
+  parts.progress(`${name} is confined by bubblewrap; its memory and processes are not limited${open}`);
 }
 
 /** Whether images can be run here; for the registry, which may offer another way. */

@@ -32,7 +32,8 @@ const connected = async (call: Call, host: string, port: number): Promise<boolea
 /** No way at all, as opposed to one on which nobody answered today. */
 async function routed(call: Call, tool: 'connect' | 'udp', host: string, port: number): Promise<boolean> {
   const said = await call(tool, { host, port });
-  if (/ENETUNREACH/.test(said)) return false;
+  // The second where there is no IPv6 at all.
+  if (/ENETUNREACH|EADDRNOTAVAIL/.test(said)) return false;
   if (said.startsWith('ERR')) throw new Error(`${host} was not kept out of reach, it did not answer: ${said}`);
   return true;
 }

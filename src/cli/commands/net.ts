@@ -7,7 +7,7 @@ import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
 
 export function addNetCommands(program: Command, shell: Shell): void {
-  const net = program.command('net').description('what servers in containers can reach');
+  const net = program.command('net').description('what confined servers can reach');
   net
     .command('test')
     .description('say whether a workload may reach a host, and by which rule; nothing is contacted')

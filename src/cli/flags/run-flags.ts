@@ -86,11 +86,11 @@ function addContainerFlags(command: Command): Command {
     .option('--memory <size>', 'most memory of the container, as in 512m (default: 2g)')
     .option('--pids-limit <number>', 'most processes in the container (default: 512)', parseCount)
     .option('--read-only-root <yes>', 'keep the files of the image as they are; tried first when left out', parseYes)
-    .option('-v, --volume <host:container[:ro]>', 'folder of this machine inside the container, repeatable', collect)
+    .option('-v, --volume <host:container[:ro]>', 'folder of this machine that the server sees, repeatable', collect)
     .option('-p, --publish <host:container>', 'further port of the container, repeatable', collect)
-    .option('--network <mode>', 'network of the container')
-    .option('--isolate-network', 'let the container reach only what its permission profile allows')
-    .option('--allow-docker-gateway', 'let an isolated container reach this machine')
+    .option('--network <mode>', 'network of the container; none for no network')
+    .option('--isolate-network', 'let the server reach only what its permission profile allows')
+    .option('--allow-docker-gateway', 'let an isolated server reach this machine')
     .option('--permission-profile <profile>', 'none, network, or a JSON file')
     .addOption(
       new Option('--image-verification <mode>', 'what to do about an image without a good signature').choices([
@@ -101,7 +101,7 @@ function addContainerFlags(command: Command): Command {
     )
     .option('--ca-cert <file>', 'certificate to trust while a container is built')
     .option('--ignore-globally <yes>', 'hide what the global ignore file names (default: true)', parseYes)
-    .option('--print-resolved-overlays', 'tell which paths of a container are hidden')
+    .option('--print-resolved-overlays', 'tell which paths are hidden from the server')
     .option('--runtime-image <image>', 'base image for npx://, uvx:// and go://')
     .option('--runtime-add-package <name>', 'system package for such an image, repeatable', collect);
 }

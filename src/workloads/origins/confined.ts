@@ -50,6 +50,7 @@ async function nodePackage({ package: name, version }: Indexed, args: readonly s
         ...['install', '--prefix', place, '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier'],
         ...['--', `${name}@${version ?? 'latest'}`],
       ],
+      variables: () => NO_SCRIPTS,
     },
     options,
   );
@@ -58,6 +59,12 @@ async function nodePackage({ package: name, version }: Indexed, args: readonly s
   return nodeCommand(fetched, args, [folder]);
 }
 
+/**
+ * npm calls itself to prepare what comes from git, and forgets its own arguments then; variables reach that call too, and win over
+ * settings that lie in a repository.
+ */
+const NO_SCRIPTS = { npm_config_ignore_scripts: 'true', npm_config_allow_git: 'none', npm_config_git: 'git' };
+
 function nodeCommand({ file, isNode }: InstalledProgram, args: readonly string[], needs: readonly string[]) {
   const command = isNode ? { command: process.execPath, args: [file, ...args] } : { command: file, args };
   return { ...command, needs };
@@ -65,12 +72,13 @@ function nodeCommand({ file, isNode }: InstalledProgram, args: readonly string[]
 
 async function pythonPackage({ package: name, version }: Indexed, args: readonly string[], options: ConfinedOptions) {
   const uv = await programFor('uv', options);
+  const pinned = version === undefined || version === 'latest' ? name : `${name}==${version}`;
   const folder = await fetchPackage(
     {
       reference: `uvx://${name}${version === undefined ? '' : `@${version}`}`,
       tool: 'uv',
       program: uv,
-      args: () => ['tool', 'install', '--no-build', '--', version === undefined ? name : `${name}==${version}`],
+      args: () => ['tool', 'install', '--no-build', '--', pinned],
       variables: (place) => ({ UV_TOOL_DIR: join(place, 'tools'), UV_TOOL_BIN_DIR: join(place, 'bin') }),
     },
     options,

@@ -68,7 +68,10 @@ async function run(order: FetchOrder, folder: string, env: Environment): Promise
     );
   });
   if (said === undefined) return;
-  const lines = said.split('\n').slice(-KEPT_LINES).map(printable);
+  const lines = said
+    .split('\n')
+    .slice(-KEPT_LINES)
+    .map((line) => printable(line));
   throw new SallyError(
     'workload.build_failed',
     `${order.reference} cannot be fetched by ${basename(order.program)}:\n${lines.map((line) => `  ${line}`).join('\n')}`,

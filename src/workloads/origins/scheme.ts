@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
 import { SallyError } from '../../base/index.ts';
 import type { PackageReference } from '../../resources/index.ts';
 import type { Environment, ProcessLaunch } from '../launch.ts';
@@ -74,9 +74,10 @@ export async function programFor(
   tool: keyof typeof HOW_TO_GET,
   { env = process.env }: Pick<ResolveOptions, 'env'>,
 ): Promise<string> {
-  // The npx of the Node.js that runs us fits it best; uvx and go have no such home.
-  const isNode = tool === 'npx' || tool === 'npm';
-  const found = await findProgram(tool, env.PATH, isNode ? dirname(process.execPath) : undefined);
+  // The npx of the Node.js that runs us fits it best, and its npm does where there is no other; uvx and go have no such home.
+  const home = dirname(process.execPath);
+  const path = tool === 'npm' ? [env.PATH, home].join(delimiter) : env.PATH;
+  const found = await findProgram(tool, path, tool === 'npx' ? home : undefined);
   if (found !== undefined) return found;
   throw new SallyError('workload.program_missing', `${tool} is not on the PATH`, { hint: HOW_TO_GET[tool] });
 }
