@@ -1,6 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { FACES } from '../src/base/index.ts';
+import { buildProgram } from '../src/cli/cli.ts';
+import { deafShell } from '../src/cli/deaf-shell.ts';
+import { commandPages } from '../src/cli/docs.ts';
 import { CRD_KINDS, crdOf, yamlOf } from '../src/resources/crd.ts';
 import { kindIndex, kindPage } from '../src/resources/docs.ts';
 import { jsonSchemaOf, runConfigSchema } from '../src/resources/json-schema.ts';
@@ -21,6 +24,7 @@ const GENERATORS: readonly Generator[] = [
   { owns: 'deploy/crds', make: crds },
   { owns: 'docs/resources', make: resourcePages },
   { owns: 'docs/errors.md', make: errorPage },
+  { owns: 'docs/cli', make: commandDocs },
 ];
 
 function schemas(): Map<string, string> {
@@ -62,6 +66,11 @@ prints it and ends with the exit code; an HTTP client gets the status and, from 
     parts.push(`### ${code}`, `HTTP ${face.http} · JSON-RPC ${face.rpc} · exit ${face.exit}`, face.means);
   }
   return new Map([['docs/errors.md', page(parts.join('\n\n'))]]);
+}
+
+function commandDocs(): Map<string, string> {
+  const program = buildProgram(deafShell());
+  return new Map([...commandPages(program)].map(([file, text]) => [`docs/cli/${file}`, page(text)]));
 }
 
 function page(markdown: string): string {

@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/cli.ts';
+import { deafShell } from '../src/cli/deaf-shell.ts';
 import { formatProblem, validateResources } from '../src/resources/index.ts';
 import { readYamlFolder } from '../src/sources/index.ts';
 import { readDocuments } from '../src/sources/yaml-documents.ts';
@@ -98,19 +99,7 @@ describe('links and paths', () => {
 });
 
 describe('commands', () => {
-  const program = buildProgram({
-    argv: [],
-    env: {},
-    version: '0.0.0',
-    home: new URL('../', import.meta.url),
-    pid: 0,
-    self: ['sally'],
-    untilStopped: () => new AbortController().signal,
-    isTerminal: false,
-    stdin: () => process.stdin,
-    out: () => {},
-    err: () => {},
-  });
+  const program = buildProgram(deafShell());
 
   it('every sally command line names a real command and real flags', () => {
     const wrong = complaints(function* ({ text }) {
@@ -156,7 +145,7 @@ function sallyLinesOf(text: string): string[][] {
     const match = /^(?:\$ )?(?:\w+=\S* )*(?:npx |node )?(?:sally|src\/main\.ts)(?: (.*))?$/.exec(line.trim());
     if (!match) return [];
     const words = (match[1] ?? '').split(/\s+/).filter((word) => word !== '');
-    const end = words.findIndex((word) => ['|', '>', '&&', ';', '#'].includes(word));
+    const end = words.findIndex((word) => ['|', '<', '>', '&&', ';', '#'].includes(word));
     return [end === -1 ? words : words.slice(0, end)];
   });
 }

@@ -30,11 +30,15 @@ export interface View {
 
 let count = 0;
 
-export async function workloadHome(servers: readonly ServerName[] = ['good']): Promise<WorkloadHome> {
+/** `more` are further variables for every command, such as where a container engine is. */
+export async function workloadHome(
+  servers: readonly ServerName[] = ['good'],
+  more: Readonly<Record<string, string>> = {},
+): Promise<WorkloadHome> {
   const folder = await mkdtemp(join(tmpdir(), 'sally-home-'));
   await installServers(folder, servers);
   const mark = `home-${process.pid}-${++count}`;
-  const env = { SALLYPORT_HOME: join(folder, 'home'), XDG_TEST_MARK: mark };
+  const env = { SALLYPORT_HOME: join(folder, 'home'), XDG_TEST_MARK: mark, ...more };
   const run = (args: readonly string[], options: RunOptions = {}): Promise<Finished> =>
     sally(args, { cwd: folder, ...options, env: { ...env, ...options.env } });
 

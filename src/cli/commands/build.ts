@@ -33,7 +33,7 @@ export function addBuildCommand(program: Command, shell: Shell): void {
       'after',
       examples(
         ['build npx://@modelcontextprotocol/server-everything', 'the second time it is there at once'],
-        ['build uvx://mcp-server-time@2026.8.31 -t registry.example.com/time:1', 'under a name to push it by'],
+        ['build uvx://mcp-server-time@2026.10.19 -t registry.example.com/time:1', 'under a name to push it by'],
       ),
     )
     .action(async (server: string, options: Options, command: Command) => {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
 import { noticeFor, sayProblems } from '../registry-words.ts';
@@ -21,7 +22,10 @@ export function addConfigCommands(program: Command, shell: Shell): void {
     .addOption(formatOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  sally config set-registry https://registry.example.net\n  sally config set-registry ./servers.json\n',
+      examples(
+        ['config set-registry https://registry.example.net', 'a registry with the API of the MCP registry'],
+        ['config set-registry ./servers.json', 'a file'],
+      ),
     )
     .action(async (where: string, { allowPrivateIp, format }: Format & { readonly allowPrivateIp: boolean }) => {
       const { chooseRegistry } = await import('../../control/chosen/index.ts');
@@ -39,6 +43,7 @@ export function addConfigCommands(program: Command, shell: Shell): void {
     .command('get-registry')
     .description('show where servers are looked up')
     .addOption(formatOption())
+    .addHelpText('after', examples(['config get-registry', 'the built-in catalogue unless you chose another']))
     .action(async ({ format }: Format) => {
       const { readSettings } = await import('../../settings/index.ts');
       const { openRegistry } = await import('../../control/chosen/index.ts');
@@ -50,6 +55,7 @@ export function addConfigCommands(program: Command, shell: Shell): void {
   config
     .command('unset-registry')
     .description('go back to the built-in catalogue')
+    .addHelpText('after', examples(['config unset-registry', 'fetch, github and the others have their names again']))
     .action(async () => {
       const { changeSettings } = await import('../../settings/index.ts');
       await changeSettings(shell.env, { registry: undefined });

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { codeOf, SallyError } from '../../base/index.ts';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { json } from '../output.ts';
 
 /** Lets editors complete and check the files. Its name starts with a dot, so it is no resource itself. */
@@ -14,6 +15,7 @@ export function addInitCommand(vmcp: Command, shell: Shell): void {
     .command('init')
     .description('write a commented folder of resources to start from')
     .argument('[folder]', 'where to write it', 'sallyport')
+    .addHelpText('after', examples(['vmcp init my-tools', 'then: sally vmcp serve -f my-tools']))
     .action(async (folder: string) => {
       const { jsonSchemaOf } = await import('../../resources/index.ts');
       const template = fileURLToPath(new URL('examples/quickstart-anonymous/', shell.home));

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { SallyError, suggest } from '../../base/index.ts';
 import type { RegistryEntry } from '../../workloads/registry/index.ts';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
 import { describeEntry, entryTable, openShown, refreshOption, sayProblems } from '../registry-words.ts';
@@ -20,6 +21,13 @@ export function addRegistryCommands(program: Command, shell: Shell): void {
     .description('list the servers of the registry')
     .addOption(refreshOption())
     .addOption(formatOption())
+    .addHelpText(
+      'after',
+      examples(
+        ['registry list', 'everything that has a name'],
+        ['registry list --refresh --format json', 'for scripts, and not from the cache'],
+      ),
+    )
     .action(async ({ refresh, format }: Options) => {
       const { label, list } = await openShown(shell);
       const { entries, problems } = await list({ refresh });
@@ -35,6 +43,7 @@ export function addRegistryCommands(program: Command, shell: Shell): void {
     .argument('<name>', 'full name, or the last part of it')
     .addOption(refreshOption())
     .addOption(formatOption())
+    .addHelpText('after', examples(['registry info github', 'what it needs, and the line that runs it']))
     .action(async (name: string, { refresh, format }: Options) => {
       const entry = await find(name, refresh, shell);
       shell.out(format === 'json' ? json(entry) : await describeEntry(entry));

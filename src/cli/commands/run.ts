@@ -34,7 +34,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
   const command = program
     .command('run')
     .description(
-      'run one MCP server behind the gate: npx://PACKAGE, uvx://PACKAGE, go://MODULE, go://./FOLDER, a URL, or a name of the registry',
+      'run one MCP server behind the gate: npx://PACKAGE, uvx://PACKAGE, go://MODULE, go://./FOLDER, a URL, a name of the registry, or an image',
     )
     .usage('[options] SERVER [-- ARGS...]')
     .argument('[server]', 'the server to run')
@@ -51,6 +51,11 @@ export function addRunCommand(program: Command, shell: Shell): void {
         ['run npx://@modelcontextprotocol/server-everything', 'a package of npm, in the background'],
         ['run uvx://mcp-server-time --name time -- --local-timezone UTC', 'a package of PyPI with arguments'],
         ['run https://mcp.example.com/mcp --tools search,fetch', 'two tools of a server elsewhere'],
+        [
+          'run https://mcp.example.com/mcp --remote-forward-headers-secret X-Key=notes-key',
+          'with a key from the store',
+        ],
+        ['run ghcr.io/acme/notes:1.4 --name notes --permission-profile none', 'a container image, without a network'],
         ['run -f go://./server -e LEVEL=debug', 'a folder of Go, until Ctrl-C'],
       ),
     )
@@ -61,6 +66,7 @@ export function addRunCommand(program: Command, shell: Shell): void {
       );
       const parts = await lifecycleFor(command, shell, { patient: true });
       const { config: wanted, said, permissions } = await configOf(server, args, options, flags, parts, shell);
+      sayWhatIsSeen(wanted, shell);
       const progress = (line: string): void => shell.err(`${line}\n`);
       const config = await prepareRuntime(wanted, { env: shell.env, log: parts.log, progress, permissions });
       if (options.foreground) {
@@ -154,6 +160,14 @@ async function readConfig(file: string, { secrets }: LifecycleParts, shell: Shel
     shell.err(`${file}: these fields mean nothing here and were left out: ${ignored.join(', ')}\n`);
   const adopted = await adopt(config);
   return { config: adopted, said: await askAgain(adopted, { secrets, ...whoCanBeAsked(shell) }) };
+}
+
+/** Headers for a server at a URL are secrets, and on the way to another machine http hides nothing. */
+function sayWhatIsSeen({ remote_url, header_forward, remote_auth_config }: RunConfig, shell: Shell): void {
+  if (!header_forward && !remote_auth_config) return;
+  if (!/^http:/i.test(remote_url ?? '') || /^http:\/\/(localhost|127\.[0-9.]+|\[::1\])[:/]/i.test(`${remote_url}/`))
+    return;
+  shell.err('note: the server is asked over http, so others on the way can read its headers. Better: https\n');
 }
 
 /** Whoever writes a secret as a plain variable should know that it is kept as one. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { SallyError, suggest } from '../../base/index.ts';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { json } from '../output.ts';
 
 export function addSchemaCommand(program: Command, shell: Shell): void {
@@ -8,6 +9,10 @@ export function addSchemaCommand(program: Command, shell: Shell): void {
     .command('schema')
     .description('print the JSON Schema of a kind, for editors and other tools')
     .argument('[kind]', 'MCPServer, VirtualMCPServer, …; all kinds in one schema when left out')
+    .addHelpText(
+      'after',
+      examples(['schema MCPServer', 'one kind'], ['schema > sallyport.schema.json', 'all kinds, for an editor']),
+    )
     .action(async (asked?: string) => {
       const { jsonSchemaOf, KINDS } = await import('../../resources/index.ts');
       if (asked === undefined) return shell.out(json(jsonSchemaOf('all')));

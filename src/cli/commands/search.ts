@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
 import { entryTable, openShown, refreshOption, sayProblems } from '../registry-words.ts';
@@ -11,7 +12,10 @@ export function addSearchCommand(program: Command, shell: Shell): void {
     .argument('<words...>', 'what to look for; all words must be found')
     .addOption(refreshOption())
     .addOption(formatOption())
-    .addHelpText('after', '\nExamples:\n  sally search web search\n  sally search github --format json\n')
+    .addHelpText(
+      'after',
+      examples(['search web search', 'all words must be found'], ['search github --format json', 'for scripts']),
+    )
     .action(
       async (
         words: readonly string[],

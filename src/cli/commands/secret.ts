@@ -3,6 +3,7 @@ import { printable, SallyError, Secret } from '../../base/index.ts';
 import type { SecretParts, Secrets } from '../../control/chosen/index.ts';
 import type { KeySource, ProviderName } from '../../settings/index.ts';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json } from '../output.ts';
 import { createTerminal } from '../terminal.ts';
@@ -22,7 +23,13 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .command('set')
     .description('store a secret; its value is read from stdin, or asked for without showing it')
     .argument('<name>', 'name of the secret')
-    .addHelpText('after', '\nExamples:\n  sally secret set notes-key\n  sally secret set notes-key < key.txt\n')
+    .addHelpText(
+      'after',
+      examples(
+        ['secret set notes-key', 'asks for the value, without showing it'],
+        ['secret set notes-key < key.txt', 'from a file'],
+      ),
+    )
     // Commander's own complaint would repeat the value that somebody wrote here.
     .allowExcessArguments()
     .action(async (name: string, _options: object, command: Command) => {
@@ -39,6 +46,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .description('print the value that a server would get')
     .argument('<name>', 'name of the secret')
     .addOption(formatOption())
+    .addHelpText('after', examples(['secret get notes-key', 'shows it on the screen']))
     .action(async (name: string, { format }: Format) => {
       const value = await (await open(shell)).find(name);
       if (!value) throw missing(name);
@@ -50,6 +58,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .alias('ls')
     .description('list the names, never the values')
     .addOption(formatOption())
+    .addHelpText('after', examples(['secret list', 'the names']))
     .action(async ({ format }: Format) => {
       const { provider } = await open(shell);
       const names = await provider.list();
@@ -65,6 +74,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .alias('rm')
     .description('forget a secret')
     .argument('<name>', 'name of the secret')
+    .addHelpText('after', examples(['secret delete notes-key', 'servers that use it do not start any more']))
     .action(async (name: string) => {
       if (!(await (await open(shell)).provider.delete(name))) throw missing(name);
     });
@@ -74,6 +84,13 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .description('show where secrets are kept, or choose another place')
     .addArgument(new Argument('[name]', 'where to keep them from now on').choices(PROVIDERS))
     .addOption(formatOption())
+    .addHelpText(
+      'after',
+      examples(
+        ['secret provider', 'where they are kept'],
+        ['secret provider environment', 'take them from SALLYPORT_SECRET_NAME'],
+      ),
+    )
     .action(async (name: ProviderName | undefined, { format }: Format) => {
       if (name !== undefined) return choose({ provider: name }, shell, format);
       const { choice, provider } = await open(shell);
@@ -94,7 +111,10 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .addOption(formatOption())
     .addHelpText(
       'after',
-      '\nExamples:\n  sally secret setup\n  sally secret setup --provider encrypted --key file   # without keyring and terminal\n',
+      examples(
+        ['secret setup', 'asks'],
+        ['secret setup --provider encrypted --key file', 'without keyring and terminal'],
+      ),
     )
     .action(
       async ({ provider, key, format }: Format & { readonly provider?: ProviderName; readonly key?: KeySource }) => {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createSecretSource } from '../../secrets/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import {
   type AccessFlags,
   accessOf,
@@ -42,6 +43,13 @@ export function addServeCommand(vmcp: Command, shell: Shell): void {
     .addOption(insistOption())
     .addOption(secretsOption())
     .addOption(formatOption())
+    .addHelpText(
+      'after',
+      examples(
+        ['vmcp serve -f my-tools --port 8080', 'at http://127.0.0.1:8080/mcp, until Ctrl-C'],
+        ['vmcp serve -f my-tools --port 0 --format json', 'on a free port, with events for scripts'],
+      ),
+    )
     .action(async (options: Options, command: Command) => {
       const { file, port, format, secretsDir, insecureAllowAnonymous, caBundle } = options;
       const trusted = caBundle === undefined ? {} : { caBundle };

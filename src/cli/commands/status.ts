@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { printable } from '../../base/index.ts';
 import type { BackendSummary, Status } from '../../control/index.ts';
 import type { Shell } from '../cli.ts';
+import { examples } from '../examples.ts';
 import { formatOption, type OutputFormat } from '../options.ts';
 import { json, table } from '../output.ts';
 
@@ -10,6 +11,7 @@ export function addStatusCommand(vmcp: Command, shell: Shell): void {
     .command('status')
     .description('show the gateways of this user that run, their servers, and what to do where one is down')
     .addOption(formatOption())
+    .addHelpText('after', examples(['vmcp status', 'which servers answer, and what to do where one does not']))
     .action(async ({ format }: { readonly format: OutputFormat }) => {
       const { readStatus } = await import('../../control/index.ts');
       const running = await readStatus(shell.env);
