@@ -162,6 +162,15 @@ describe('headers for a server at a URL', () => {
     expect(await home.ok(['export', 'far'])).toBe(before);
   });
 
+  it('over http to another machine they are said to be readable on the way', async () => {
+    await using home = await workloadHome([]);
+    const told = async (url: string) =>
+      (await home.sally(['run', '-f', url, '--remote-auth-bearer-token', 'hunter2'])).stderr.includes('Better: https');
+    expect(await told('http://mcp.invalid/mcp')).toBe(true);
+    expect(await told('https://mcp.invalid/mcp')).toBe(false);
+    expect(await told('http://127.0.0.1:9/mcp')).toBe(false);
+  });
+
   it('a workload that is there keeps its values when its name is taken again', async () => {
     await using remote = await startHttpMcpServer();
     await using home = await homeWithStore();
