@@ -1,4 +1,5 @@
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
@@ -6,28 +7,34 @@ const FOLDER = 'dist';
 /** Files that no build has made for this long belong to nobody, in milliseconds. What is published or installed is this build alone. */
 const FORGOTTEN = process.env.npm_lifecycle_event === 'prepare' ? 0 : 60 * 60_000;
 
-/**
- * `import … from 'node:http'` reads every export there is, also the one that loads the fetch and WebSocket of Node: 30 ms for each
- * command. Asked for as an object, what nobody reads is not loaded.
- */
-const lightHttp: Plugin = {
-  name: 'light-http',
+/** Libraries that come along instead of being left to npm (docs/decisions/0031-libraries-that-come-along.md). */
+const COME_ALONG = ['zod', 'dockerode'];
+/** Parts of them that we have no use for, and that take longer to load than all the rest: gRPC, ssh, archives of folders. */
+const LEFT_OUT = ['./session', './ssh', 'tar-fs'];
+
+const packages: Plugin = {
+  name: 'packages',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:http$/ }, ({ path }) => ({ path, namespace: 'light' }));
-    onLoad({ filter: /.*/, namespace: 'light' }, ({ path }) => ({
+    onResolve({ filter: /.*/ }, ({ path, importer, kind }) => {
+      if (kind === 'entry-point') return undefined;
+      const isInLibrary = importer.includes('/node_modules/');
+      if (isInLibrary && LEFT_OUT.includes(path)) return { path, namespace: 'left-out' };
+      if (isBuiltin(path)) {
+        // `import … from 'node:http'` reads every export there is, also the one that loads the fetch and WebSocket of Node: 30 ms for
+        // each command. Taken as an object, what nobody reads is not loaded. And libraries that `require` cannot, in a module.
+        const asObject = path === 'node:http' || kind === 'require-call';
+        return asObject ? { path, namespace: 'builtin' } : { path, external: true };
+      }
+      const comesAlong =
+        isInLibrary || path.startsWith('.') || COME_ALONG.some((name) => name === path.split('/', 1)[0]);
+      return comesAlong ? undefined : { path, external: true };
+    });
+    onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
       contents: `module.exports = process.getBuiltinModule('${path}')`,
     }));
-  },
-};
-
-/** Zod is many small files, which take longer to find than to run; it comes along (docs/decisions/0031-zod-is-part-of-the-program.md). */
-const leftToNpm: Plugin = {
-  name: 'left-to-npm',
-  setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) => {
-      const isOurs = kind === 'entry-point' || path === 'zod' || path.startsWith('zod/');
-      return isOurs ? undefined : { path, external: true };
-    });
+    onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+      contents: `module.exports = () => { throw new Error('${path} is not part of sally') }`,
+    }));
   },
 };
 
@@ -43,7 +50,7 @@ const { outputFiles } = await build({
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  plugins: [lightHttp, leftToNpm],
+  plugins: [packages],
   sourcemap: 'linked',
   sourcesContent: false,
   logLevel: 'warning',

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { SERVER_IMAGE, startDocker } from '../test/support/engine.ts';
 import { ensurePrograms } from '../test/support/programs.ts';
 import { proveNoCrossings } from '../test/support/proofs/crossings.ts';
+import { proveCycles } from '../test/support/proofs/cycles.ts';
 import { proveFailover } from '../test/support/proofs/failover.ts';
 import {
   proveKilledLogin,
@@ -18,7 +20,15 @@ const PROOFS: Readonly<Record<string, () => Promise<object>>> = {
   'killed-login': () => proveKilledLogin({ every: 1 }),
   'killed-own-refresh': () => proveKilledOwnRefresh({ steps: Array.from({ length: 12 }, (_, n) => n + 1) }),
   'killed-refresh': () => proveKilledRefresh(refreshSteps(10)),
+  'cycles-process': () => proveCycles({ cycles: 100, server: 'npx://good', flags: ['--runtime', 'process'] }),
+  'cycles-container': () => containerCycles([]),
+  'cycles-relay': () => containerCycles(['--transport', 'streamable-http']),
 };
+
+async function containerCycles(flags: readonly string[]): Promise<object> {
+  await using engine = await startDocker();
+  return await proveCycles({ cycles: 100, server: SERVER_IMAGE, flags, engine });
+}
 
 function refreshSteps(most: number): readonly RefreshStep[] {
   const numbers = Array.from({ length: most }, (_, n) => n + 1);
@@ -43,4 +53,5 @@ for (const [name, prove] of Object.entries(PROOFS)) {
   const figures = await prove();
   console.log(`${name} (${Math.round((performance.now() - began) / 1000)} s)`);
   for (const [what, figure] of Object.entries(figures)) console.log(`  ${what}: ${JSON.stringify(figure)}`);
+  if ('before' in figures && 'after' in figures) console.table({ before: figures.before, after: figures.after });
 }

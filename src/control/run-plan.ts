@@ -9,11 +9,12 @@ import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
 import { toTarget } from './launches.ts';
 import { remoteHeadersOf } from './remote-headers.ts';
+import { wantedEngine } from './runtime.ts';
 import { planExchange } from './token-exchange.ts';
 import type { Workloads } from './workloads.ts';
 
 export interface RunPlanParts {
-  readonly workloads: Pick<Workloads, 'plan'>;
+  readonly workloads: Pick<Workloads, 'plan' | 'findEngine'>;
   readonly resolveSecrets: ResolveSecrets;
   readonly env: Environment;
   readonly log: Log;
@@ -53,12 +54,17 @@ async function targetOf(config: RunConfig, parts: RunPlanParts, ca: string | und
 }
 
 /** Where nothing was decided, in a file that somebody wrote, a package is a process and an image a container. */
-async function launchOf(config: RunConfig, env: Variables, { env: ours, log }: RunPlanParts): Promise<Launch> {
+async function launchOf(
+  config: RunConfig,
+  env: Variables,
+  { env: ours, log, workloads }: RunPlanParts,
+): Promise<Launch> {
   const { name, image = '' } = config;
   const reference = parsePackageReference(image);
   if (!reference || (config.runtime !== undefined && config.runtime !== 'process')) {
     const { containerLaunchOf } = await import('./container-launch.ts');
-    return await containerLaunchOf(config, env, { env: ours, log, progress: (line) => log.info(line, {}) });
+    const engine = await workloads.findEngine(wantedEngine(config));
+    return await containerLaunchOf(config, env, { env: ours, log, engine, progress: (line) => log.info(line, {}) });
   }
   if (isConfined(config)) {
     const { confinedLaunchOf } = await import('./confined-launch.ts');

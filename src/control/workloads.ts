@@ -9,6 +9,8 @@ import {
   type ContainerLaunch,
   createEngines,
   createGuardian,
+  type Engine,
+  type EngineKind,
   type Engines,
   type Environment,
   type Launch,
@@ -42,6 +44,8 @@ export type PlannedWorkload =
 /** The processes of one `sally`: planned by the control road, started when a gateway takes them into use. */
 export interface Workloads extends AsyncDisposable {
   plan(spec: WorkloadSpec): Promise<PlannedWorkload>;
+  /** The engine for containers, of one kind or of any. */
+  findEngine(wanted?: EngineKind): Promise<Engine>;
   /** Forgets all plans but these. What runs goes on until nobody uses it. */
   keepOnly(keys: ReadonlySet<WorkloadKey>): void;
   readonly start: StartWorkload;
@@ -178,6 +182,7 @@ export function createWorkloads({ log, env, onGivenUp, onWords }: WorkloadsParts
 
   return {
     plan,
+    findEngine: (wanted) => engines.find(env, wanted),
     keepOnly(keys) {
       for (const key of prepared.keys()) if (!keys.has(key)) prepared.delete(key);
     },

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, realpathSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually } from './processes.ts';
+import { eventually, processesNaming } from './processes.ts';
 import { installWithApt } from './programs.ts';
 import { ROOT } from './sally.ts';
 
@@ -21,7 +21,9 @@ export interface TestEngine extends AsyncDisposable {
   cli(...words: string[]): Promise<string>;
   /** Names of all containers that carry our label. */
   containers(): Promise<readonly string[]>;
-  /** `kill -9`, and a new one with the same data. */
+  /** Ends it, with its data kept. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** A new one with the same data; what still runs is killed. */
   restart(): Promise<void>;
 }
 
@@ -42,14 +44,9 @@ export function ensureEngine(kind: 'docker' | 'podman'): void {
   if (missing.length > 0) installWithApt(missing);
 }
 
-export async function startDocker(): Promise<TestEngine> {
-  if (process.env.DOCKER_HOST)
-    return await prepared(
-      'docker',
-      process.env.DOCKER_HOST,
-      () => Promise.resolve(),
-      async () => {},
-    );
+/** `own`: one that may be killed, never the one that answers already. */
+export async function startDocker({ own = false } = {}): Promise<TestEngine> {
+  if (process.env.DOCKER_HOST && !own) return await prepared('docker', process.env.DOCKER_HOST, SOMEBODY_ELSES);
   ensureEngine('docker');
   const folder = await mkdtemp(join(tmpdir(), 'sally-docker-'));
   const socket = join(folder, 'docker.sock');
@@ -78,6 +75,15 @@ export async function startPodman(): Promise<TestEngine> {
   const service = [...own, 'system', 'service', '--time', '0', `unix://${socket}`];
   return await startDaemon('podman', folder, socket, 'podman', service, { CONTAINERS_CONF: config });
 }
+
+/** What a test may do to the program behind an engine. */
+type Daemon = Pick<TestEngine, 'stop' | 'restart'> & AsyncDisposable;
+
+const SOMEBODY_ELSES: Daemon = {
+  stop: () => Promise.reject(new Error('this engine belongs to somebody else')),
+  restart: () => Promise.reject(new Error('this engine belongs to somebody else')),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
 
 async function startDaemon(
   kind: TestEngine['kind'],
@@ -117,16 +123,21 @@ async function startDaemon(
 
   async function dispose(): Promise<void> {
     await end('SIGTERM');
-    // Podman leaves its storage mounted, and what an engine mounted keeps a folder busy.
-    spawnSync('umount', ['--lazy', join(folder, 'root/overlay')]);
+    // Podman leaves its storage mounted, and an engine that a test killed leaves its helpers as well.
+    for (const pid of processesNaming(folder)) endIfThere(pid);
+    for (const place of mountsBelow(folder)) spawnSync('umount', ['--lazy', place]);
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 }).catch(() => {});
   }
 
   try {
     await start();
-    return await prepared(kind, host, dispose, async () => {
-      await end('SIGKILL');
-      await start();
+    return await prepared(kind, host, {
+      stop: end,
+      async restart() {
+        await end('SIGKILL');
+        await start();
+      },
+      [Symbol.asyncDispose]: dispose,
     });
   } catch (error) {
     await dispose();
@@ -134,12 +145,23 @@ async function startDaemon(
   }
 }
 
-async function prepared(
-  kind: TestEngine['kind'],
-  host: string,
-  dispose: () => Promise<void>,
-  restart: () => Promise<void>,
-): Promise<TestEngine> {
+function endIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // gone in the meantime
+  }
+}
+
+/** The innermost first. */
+function mountsBelow(folder: string): readonly string[] {
+  const places = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '');
+  return places.filter((place) => place.startsWith(`${folder}/`)).reverse();
+}
+
+async function prepared(kind: TestEngine['kind'], host: string, daemon: Daemon): Promise<TestEngine> {
   async function cli(...words: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(client(kind), clientArgs(kind, host, words), {
       maxBuffer: 64 * 1024 * 1024,
@@ -158,8 +180,7 @@ async function prepared(
       const found = await cli('ps', '-a', '--filter', 'label=dev.sallyport/workload', '--format', '{{.Names}}');
       return found.split('\n').filter((line) => line !== '');
     },
-    restart,
-    [Symbol.asyncDispose]: dispose,
+    ...daemon,
   };
 }
 
@@ -180,6 +201,8 @@ export async function ensureGoImage(engine: TestEngine): Promise<void> {
       '--exclude=./test',
       '--exclude=./doc',
       '--exclude=./api',
+      '--exclude=testdata',
+      '--exclude=*_test.go',
       '-cf',
       join(folder, 'go.tar'),
       '.',

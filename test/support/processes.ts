@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { birthOf, type ProcessIdentity } from '../../src/base/files/index.ts';
 
 /** Process ids on this machine whose environment holds `NAME=VALUE`. A test marks what it starts, and counts what is left. */
 export function processesWith(name: string, value: string): number[] {
@@ -15,6 +16,39 @@ export function processesWith(name: string, value: string): number[] {
       }
     })
     .map(Number);
+}
+
+/** Process ids on this machine that have this path in a word of their command. */
+export function processesNaming(path: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^[0-9]+$/.test(entry))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${path}/`);
+      } catch {
+        return false; // gone in the meantime
+      }
+    })
+    .map(Number);
+}
+
+/** A process and everything below it, as it is now. */
+export function familyOf(pid: number): readonly ProcessIdentity[] {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name))) {
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
+      parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // gone in the meantime
+    }
+  }
+  const below = (of: number): number[] =>
+    [...parents].filter(([, parent]) => parent === of).flatMap(([child]) => [child, ...below(child)]);
+  return [pid, ...below(pid)].flatMap((member) => {
+    const born = birthOf(member);
+    return born === undefined ? [] : [{ pid: member, born }];
+  });
 }
 
 /** Waits until a check holds, and fails with what it last saw. */

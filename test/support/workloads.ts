@@ -28,6 +28,23 @@ export interface View {
   readonly repair?: string;
 }
 
+/** The same home, with more in the environment of every command. */
+export function withEnv(home: WorkloadHome, more: Readonly<Record<string, string>>): WorkloadHome {
+  const env = { ...home.env, ...more };
+  const merged = (options: RunOptions = {}): RunOptions => ({ ...options, env: { ...more, ...options.env } });
+  return {
+    ...home,
+    env,
+    sally: (args, options) => home.sally(args, merged(options)),
+    ok: (args, options) => home.ok(args, merged(options)),
+    json: async <T>(args: readonly string[]) => JSON.parse(await home.ok([...args, '--format', 'json'], merged())) as T,
+    async [Symbol.asyncDispose]() {
+      await home.sally(['rm', '--all'], merged());
+      await home[Symbol.asyncDispose]();
+    },
+  };
+}
+
 let count = 0;
 
 /** `more` are further variables for every command, such as where a container engine is. */

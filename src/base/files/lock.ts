@@ -46,7 +46,8 @@ function openLock(Database: typeof DatabaseSync, path: string): DatabaseSync {
 
 function tryLock(file: DatabaseSync, path: string): boolean {
   try {
-    file.exec('BEGIN EXCLUSIVE');
+    // Without a journal nothing is ever written: a full disk must not keep anybody from removing something.
+    file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return true;
   } catch (error) {
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false;

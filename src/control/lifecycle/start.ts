@@ -45,7 +45,10 @@ export async function create(
     // A group that is being removed takes nobody in any more.
     await groups.alone(async () => {
       await groups.check(config.group);
-      await store.write(name, record);
+      await store.write(name, record).catch(async (error: unknown) => {
+        await store.remove(name); // its folder may be there, and must not look like a broken workload
+        throw error;
+      });
     });
     return record;
   });

@@ -38,7 +38,8 @@ async function withdraw(name: string, store: WorkloadStore) {
   const record = await store.read(name).catch(() => undefined);
   if (record) {
     const { instance: _, ...rest } = record;
-    await store.write(name, { ...rest, wanted: 'stopped' });
+    // A full disk must not be in its way either: the record goes in a moment.
+    await store.write(name, { ...rest, wanted: 'stopped' }).catch(() => {});
   }
   return {
     supervisor: await store.readSupervisor(name).catch(() => undefined),

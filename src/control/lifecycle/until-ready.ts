@@ -5,7 +5,7 @@ import { SallyError } from '../../base/index.ts';
 import { type SupervisorRecord, tailLog } from '../../workloads/index.ts';
 import type { LifecycleParts } from './parts.ts';
 
-const LOOK_EVERY = 40;
+const LOOK_EVERY = 20;
 const SAY_EVERY = 5_000;
 const LAST_LINES = 15;
 

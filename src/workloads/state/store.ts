@@ -64,11 +64,15 @@ export function createWorkloadStore(env: Environment): WorkloadStore {
       written(join(folderOf(name), 'supervisor.json'), formatVersioned(SUPERVISOR_FILE.version, { ...record })),
 
     async remove(name) {
-      await mkdir(removed, { recursive: true, mode: 0o700 });
-      // In one step, so that nobody ever sees half a workload. What an interrupted command left there goes as well.
-      await rename(folderOf(name), join(removed, randomBytes(9).toString('base64url'))).catch((error: unknown) => {
-        if (codeOf(error) !== 'ENOENT') throw unwritable(home, error);
-      });
+      try {
+        await mkdir(removed, { recursive: true, mode: 0o700 });
+        // In one step, so that nobody ever sees half a workload. What an interrupted command left there goes as well.
+        await rename(folderOf(name), join(removed, randomBytes(9).toString('base64url')));
+      } catch (error) {
+        // Where there is no room to put it aside, removing it makes some.
+        if (isFull(error)) await rm(folderOf(name), { recursive: true, force: true });
+        else if (codeOf(error) !== 'ENOENT') throw unwritable(home, error);
+      }
       for (const { name: left } of await listFolder(removed))
         await rm(join(removed, left), { recursive: true, force: true, maxRetries: 3 }).catch(() => {}); // the next one tries again
     },
@@ -99,8 +103,19 @@ export async function written(path: string, text: string): Promise<void> {
 }
 
 function unwritable(path: string, cause: unknown): SallyError {
+  if (isFull(cause)) {
+    return new SallyError('state.unwritable', `${path} cannot be written: the disk is full`, {
+      cause,
+      hint: 'make room there, or remove a workload with: sally rm NAME',
+    });
+  }
   return new SallyError('state.unwritable', `${path} cannot be written`, {
     cause,
     hint: 'check its permissions and the disk, or choose another folder with SALLYPORT_HOME',
   });
+}
+
+/** No room on the disk, or none that this user may take. */
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
 }

@@ -55,8 +55,7 @@ export async function openEngine(address: EngineAddress): Promise<Engine> {
         error ? reject(error) : resolve(data),
       );
     })) as Record<string, unknown>;
-  const version = await ask('/version');
-  const info = await ask('/info');
+  const [version, info] = await Promise.all([ask('/version'), ask('/info')]);
   const components = Array.isArray(version.Components) ? (version.Components as { Name?: string }[]) : [];
   const security = Array.isArray(info.SecurityOptions) ? info.SecurityOptions.map(String) : [];
   const isPodman = components.some(({ Name }) => /podman/i.test(Name ?? ''));

@@ -11,7 +11,7 @@ import type { Mask } from '../process/mask.ts';
 import { within } from '../process/within.ts';
 import { attach } from './attach.ts';
 import { containerExited, containerRemoved, engineLost, refusedByEngine, relayFailed, statusOf } from './failures.ts';
-import { removeContainer } from './remove.ts';
+import { clearAway } from './remove.ts';
 import { openSandbox, type SandboxParts } from './sandbox.ts';
 import { needsRelay, serverSettings } from './settings.ts';
 import { soon } from './soon.ts';
@@ -57,13 +57,13 @@ export async function startContainer(launch: ContainerLaunch, parts: LifeParts):
   async function start() {
     const made = await soon(engine.api.createContainer(settings));
     const pipes = await attach(made, engine.address, { stdout: lines.push, stderr: words.hear });
+    await sandbox?.ready;
     await soon(made.start());
     return { container: made, pipes };
   }
 
   async function remove(): Promise<void> {
-    await removeContainer(engine, name, log);
-    guardian.release(name);
+    await clearAway(name, parts);
     await sandbox?.close();
   }
 
@@ -72,13 +72,12 @@ export async function startContainer(launch: ContainerLaunch, parts: LifeParts):
   }
 
   const exited = untilExit(container, launch.name, words.lines);
-  void sandbox?.ended.then(() => verdict.resolve(relayFailed(launch.name, '')));
-  if (isStdio) void pipes.ended.then(noticeSilence);
+  void sandbox?.ended.then(() => unlessExited(() => relayFailed(launch.name, '')));
+  if (isStdio) void pipes.ended.then(() => unlessExited(() => stdoutClosed(launch.name, words.lines())));
 
-  async function noticeSilence(): Promise<void> {
-    if ((await within(exited, EXIT_FOLLOWS_MS)) === undefined) {
-      verdict.resolve(stdoutClosed(launch.name, words.lines()));
-    }
+  /** The same event may end the container, or the engine: that says more. */
+  async function unlessExited(reason: () => SallyError): Promise<void> {
+    if ((await within(exited, EXIT_FOLLOWS_MS)) === undefined) verdict.resolve(reason());
   }
 
   function send(line: string): void {

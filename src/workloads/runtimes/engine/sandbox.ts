@@ -1,26 +1,20 @@
 import { rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { PassThrough } from 'node:stream';
-import type { Log } from '../../../base/index.ts';
 import type { ContainerLaunch, Environment } from '../../launch.ts';
 import { createEgressProxy } from '../../permissions/egress-proxy.ts';
 import { attach } from './attach.ts';
-import type { Engine } from './connect.ts';
 import { relayFailed } from './failures.ts';
-import type { ContainerGuardian } from './guardian.ts';
 import { openDoor } from './relay/door.ts';
-import { createMux } from './relay/mux.ts';
-import { removeContainer } from './remove.ts';
+import { createMux, type Mux } from './relay/mux.ts';
+import { type ClearParts, clearAway } from './remove.ts';
 import { proxyPortFor, relaySettings } from './settings.ts';
 import { soon } from './soon.ts';
 
 const READY_WITHIN = 30_000;
 const KEPT = 2_000;
 
-export interface SandboxParts {
-  readonly engine: Engine;
-  readonly guardian: ContainerGuardian;
-  readonly log: Log;
+export interface SandboxParts extends ClearParts {
   readonly env: Environment;
 }
 
@@ -28,6 +22,8 @@ export interface SandboxParts {
 export interface Sandbox {
   /** The container whose network the server joins. */
   readonly id: string;
+  /** The relay answers: from now on the server may start. */
+  readonly ready: Promise<void>;
   /** The relay is gone, and the server has lost its ways. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
@@ -76,21 +72,20 @@ export async function openSandbox(launch: ContainerLaunch, parts: SandboxParts):
       },
     });
     await soon(container.start());
-    const late = setTimeout(() => ready.reject(relayFailed(launch.name, ': it does not answer')), READY_WITHIN);
-    await ready.promise.finally(() => clearTimeout(late));
-    // From now on the relay looks for the port, and tells when somebody listens there.
-    if (launch.listens) mux.note(String(launch.listens.port));
-
+    const answers = untilReady(mux);
+    answers.catch(() => {}); // nor here: the server may be refused first
     return {
       id: container.id,
+      ready: answers,
       ended: ended.promise,
       close() {
         closed ??= (async () => {
+          ready.reject(relayFailed(launch.name, ''));
           door?.close();
           mux.close();
           egress?.close();
           pipes.stdin.destroy();
-          await discard();
+          await clearAway(name, parts);
           if (launch.listens) await rm(launch.listens.socket, { force: true });
         })();
         return closed;
@@ -98,12 +93,14 @@ export async function openSandbox(launch: ContainerLaunch, parts: SandboxParts):
     };
   } catch (error) {
     egress?.close();
-    await discard();
+    await clearAway(name, parts);
     throw error;
   }
 
-  async function discard(): Promise<void> {
-    await removeContainer(engine, name, log);
-    guardian.release(name);
+  async function untilReady(mux: Mux): Promise<void> {
+    const late = setTimeout(() => ready.reject(relayFailed(launch.name, ': it does not answer')), READY_WITHIN);
+    await ready.promise.finally(() => clearTimeout(late));
+    // From now on the relay looks for the port, and tells when somebody listens there.
+    if (launch.listens) mux.note(String(launch.listens.port));
   }
 }

@@ -4,11 +4,12 @@ import { keepRunning, type Life, type ProcessListener, type SupervisedProcess } 
 import { secretsOf } from '../process/environment.ts';
 import { DEFAULT_LIMITS, type Limits } from '../process/limits.ts';
 import { createMask } from '../process/mask.ts';
-import { describeAddress, type EngineAddress } from './address.ts';
-import { type Engine, openEngine } from './connect.ts';
+import { describeAddress, type EngineAddress, type EngineKind } from './address.ts';
+import { connectEngine, type Engine, openEngine } from './connect.ts';
 import { refusedByEngine } from './failures.ts';
 import { type ContainerGuardian, createContainerGuardian } from './guardian.ts';
 import { startContainer } from './life.ts';
+import { clearAway } from './remove.ts';
 import { startTolerant } from './tolerant.ts';
 
 export interface SuperviseContainerParts {
@@ -22,6 +23,8 @@ export interface SuperviseContainerParts {
 
 /** The engines that one `sally` works with, each with a guardian of its own. */
 export interface Engines extends AsyncDisposable {
+  /** Looks for one, and remembers it: asking an engine about itself takes it a while. */
+  find(env: Environment, wanted?: EngineKind): Promise<Engine>;
   at(address: EngineAddress): Promise<Engine>;
   guardianAt(address: EngineAddress): ContainerGuardian;
   close(): Promise<void>;
@@ -34,6 +37,11 @@ export function createEngines(): Engines {
     await Promise.all([...guardians.values()].map((guardian) => guardian.close()));
   }
   return {
+    async find(env, wanted) {
+      const engine = await connectEngine(env, wanted);
+      engines.set(describeAddress(engine.address), Promise.resolve(engine));
+      return engine;
+    },
     at(address) {
       const place = describeAddress(address);
       const known = engines.get(place);
@@ -61,13 +69,15 @@ export function superviseContainer(launch: ContainerLaunch, parts: SuperviseCont
   const mask = createMask(secretsOf({}, launch));
   const onLine = listener.line.bind(listener);
   const guardian = engines.guardianAt(launch.engine);
+  const left = new Set<string>();
   let mayWrite = launch.root === 'writable';
 
   async function start(): Promise<Life> {
     const engine = await engines.at(launch.engine).catch((error: unknown) => {
       throw refusedByEngine(launch.name, error);
     });
-    const lifeParts = { engine, guardian, log, env, limits, mask, onLine, onWords };
+    const lifeParts = { engine, guardian, log, env, left, limits, mask, onLine, onWords };
+    for (const name of [...left]) await clearAway(name, lifeParts);
     if (mayWrite || launch.root === 'read-only')
       return await startContainer(launch, { ...lifeParts, readOnly: !mayWrite });
     return await startTolerant(launch, lifeParts, () => {
