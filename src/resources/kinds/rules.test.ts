@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
   [
     'an exchanged token in a header of the protocol',
     [['    audience: tickets\n', '    audience: tickets\n    externalTokenHeaderName: MCP-Session-Id\n']],
-    'MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange.externalTokenHeaderName: must not be a header of MCP itself',
+    'MCPExternalAuthConfig/tickets-as-user: spec.tokenExchange.externalTokenHeaderName: must not be a header of MCP, of the message or of a proxy',
   ],
   [
     'incomingAuth without a type',
