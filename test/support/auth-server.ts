@@ -3,6 +3,7 @@ import { Agent, createServer, type IncomingHttpHeaders, request as send } from '
 import type { AddressInfo } from 'node:net';
 import { type AuthServerMemory, createAuthServerMemory, LIMITS, type Limits } from '../../src/authserver/index.ts';
 import { type Core, type CoreParts, createCore, type Login, type LoginParts } from '../../src/authserver/server.ts';
+import type { Store } from '../../src/authserver/storage/store.ts';
 import { createLog, type Route } from '../../src/base/index.ts';
 import { createRouter, type Gateway } from '../../src/gateway/index.ts';
 import type { AuthServerPlan } from '../../src/plan/index.ts';
@@ -18,6 +19,8 @@ export interface AuthServerSetup {
   readonly memory?: AuthServerMemory;
   readonly limits?: Limits;
   readonly parts?: Partial<CoreParts>;
+  /** Operations of the store that behave in another way, given how they really do. */
+  readonly store?: (real: Store) => Partial<Store>;
 }
 
 export interface HttpAnswer {
@@ -80,7 +83,10 @@ export async function startAuthServer(setup: AuthServerSetup = {}): Promise<Test
   const origin = setup.origin ?? `http://127.0.0.1:${port}`;
   const issuer = `${origin}${setup.path ?? ''}`;
   const base = setup.path ?? '';
-  const memory = setup.memory ?? createAuthServerMemory({ now, limits: setup.limits ?? UNLIMITED });
+  const memory = withStore(
+    setup.memory ?? createAuthServerMemory({ now, limits: setup.limits ?? UNLIMITED }),
+    setup.store,
+  );
   const logged: Record<string, unknown>[] = [];
   const log = createLog({
     level: 'debug',
@@ -198,6 +204,17 @@ export async function startAuthServer(setup: AuthServerSetup = {}): Promise<Test
     },
   };
   return test;
+}
+
+function withStore(memory: AuthServerMemory, change: AuthServerSetup['store']): AuthServerMemory {
+  if (!change) return memory;
+  return {
+    ...memory,
+    async storage(plan, parts) {
+      const storage = await memory.storage(plan, parts);
+      return { ...storage, store: { ...storage.store, ...change(storage.store) } };
+    },
+  };
 }
 
 function usualPlan(issuer: string, resource: string): AuthServerPlan {

@@ -11,7 +11,13 @@ import type { Rotation } from '../storage/rotation.ts';
 const GRACE = 10;
 const POLL = 25;
 
-type Kept = { readonly underWay: true } | { readonly answer: Answer; readonly successor: string };
+interface Given {
+  readonly answer: Answer;
+  /** The refresh token in it. */
+  readonly successor: string;
+}
+
+type Kept = { readonly underWay: true } | Given;
 
 export interface RefreshParts {
   readonly provider: Provider;
@@ -37,7 +43,7 @@ export function createRefresh({ provider, records, rotation }: RefreshParts): Re
   }
 
   /** The answer that somebody was given or is about to be given, here or in another process, if it still may be repeated. */
-  async function repeated(question: string): Promise<Answer | undefined> {
+  async function repeated(question: string): Promise<Given | undefined> {
     const until = Date.now() + GRACE * 1000;
     let found = await kept.get(question);
     while (found && 'underWay' in found && Date.now() < until) {
@@ -45,7 +51,7 @@ export function createRefresh({ provider, records, rotation }: RefreshParts): Re
       found = await kept.get(question);
     }
     if (!found || 'underWay' in found) return undefined;
-    return (await isUsed(found.successor)) === false ? found.answer : undefined;
+    return (await isUsed(found.successor)) === false ? found : undefined;
   }
 
   /** From here on the answer is the client's, whatever becomes of us: it is stored, and only then the old token is used up. */
@@ -59,7 +65,7 @@ export function createRefresh({ provider, records, rotation }: RefreshParts): Re
       }
       // Without it a lost answer cannot be repeated; the answer itself is good.
       await kept.put(question, { answer, successor }, options).catch(() => {});
-      await markUsed().catch(refuseReuse);
+      await markUsed(successor).catch(refuseReuse);
       return answer;
     });
   }
@@ -71,11 +77,15 @@ export function createRefresh({ provider, records, rotation }: RefreshParts): Re
     const question = fingerprint(form, headers);
     const options = { ttl: GRACE, groups: [grantGroup(records, token.grantId)] };
     const isFirst = await kept.add(question, { underWay: true }, options);
-    const answer = isFirst ? undefined : await repeated(question);
-    if (!answer) return await rotate(question, options, redeem);
-    // The process that gave it may have died before it came to that.
-    if (!(await isUsed(value))) await token.consume().catch(refuseReuse);
-    return answer;
+    const given = isFirst ? undefined : await repeated(question);
+    if (!given) return await rotate(question, options, redeem);
+    // Whoever gave it may have died before he came to that, or is about to: it is marked for the same token, by whichever of us.
+    const marked = rotation.run(async (markUsed) => {
+      await token.consume();
+      await markUsed(given.successor);
+    });
+    await marked.catch(refuseReuse);
+    return given.answer;
   };
 }
 

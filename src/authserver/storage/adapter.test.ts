@@ -107,6 +107,23 @@ describe('how the library keeps its models', () => {
 });
 
 describe('registered clients', () => {
+  it('are found while they move to those that somebody logged in with', async () => {
+    const store = createMemoryStore({ now: Date.now, shelves: SHELVES });
+    const secrets = createServerSecrets('default/test', [SECRET]);
+    const elsewhere = createClientRows(createRecords(store, secrets), Date.now);
+    await elsewhere.register('c', { client_id: 'c' } as never);
+    const moving = {
+      ...store,
+      async get(key: string) {
+        const text = await store.get(key);
+        await elsewhere.used('c'); // by another process, right after our first look
+        return text;
+      },
+    };
+    const clients = createClientRows(createRecords(moving, secrets), Date.now);
+    expect(await clients.find('c')).toEqual({ client_id: 'c' });
+  });
+
   it('make room while nobody logged in with them, and stay once somebody did', async () => {
     const { adapter, clients } = setup({ shelves: { 'idle-client': { most: 10, whenFull: 'drop' } } });
     await adapter('Client').upsert('used', { client_id: 'used' } as never);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { codeOf } from '../../base/index.ts';
 import type { ClientRows } from './clients.ts';
@@ -37,15 +38,19 @@ export function createAdapters({ records, clients, ...grants }: AdapterParts): (
   };
 }
 
+/** What was used, and for which other token, if for one. */
+type Used = AdapterPayload & { readonly usedFor?: string };
+
 type GrantEnds = Pick<AdapterParts, 'endGrant' | 'reused' | 'rotation'>;
 
 function modelAdapter(records: Records, model: string, { endGrant, reused, rotation }: GrantEnds): Adapter {
-  const rows = records.rows<AdapterPayload>(model);
+  const rows = records.rows<Used>(model);
 
-  async function mark(id: string, { value, version }: Found<AdapterPayload>): Promise<boolean> {
+  async function mark(id: string, { value, version }: Found<Used>, successor: string | undefined): Promise<boolean> {
     const consumed = Math.floor(Date.now() / 1000);
+    const used = { ...value, consumed, ...(successor === undefined ? {} : { usedFor: fingerprint(successor) }) };
     const ttl = atLeast((value.exp ?? consumed) - consumed);
-    return await rows.swap(version, { ...value, consumed }, { ttl, groups: groupsOf(records, model, id, value) });
+    return await rows.swap(version, used, { ttl, groups: groupsOf(records, model, id, value) });
   }
 
   return {
@@ -60,16 +65,17 @@ function modelAdapter(records: Records, model: string, { endGrant, reused, rotat
     findByUserCode: async () => undefined,
     async consume(id) {
       const found = await rows.find(id);
-      const isUnused = found !== undefined && !found.value.consumed;
-      if (isUnused && model === KIND.refreshToken && rotation.defer(() => use(id, found))) return;
+      if (found && model === KIND.refreshToken && rotation.defer((successor) => use(id, found, successor))) return;
       await use(id, found);
     },
     destroy: (id) => rows.remove(id),
     revokeByGrantId: endGrant,
   };
 
-  async function use(id: string, found: Found<AdapterPayload> | undefined): Promise<void> {
-    if (found && !found.value.consumed && (await mark(id, found))) return;
+  async function use(id: string, found: Found<Used> | undefined, successor?: string): Promise<void> {
+    if (found && !found.value.consumed && (await mark(id, found, successor))) return;
+    // Nobody else was here: it is marked for this very successor, by whoever repeated our answer, or by an earlier try of ours.
+    if (successor !== undefined && (await rows.get(id))?.usedFor === fingerprint(successor)) return;
     // RFC 6749 §4.1.2 and RFC 9700 §2.2.2: two parties hold what only one may have, so neither keeps what came of it.
     const grantId = found?.value.grantId;
     if (grantId !== undefined) {
@@ -78,6 +84,10 @@ function modelAdapter(records: Records, model: string, { endGrant, reused, rotat
     }
     throw new errors.InvalidGrant('it was consumed by somebody else at the same time');
   }
+}
+
+function fingerprint(token: string): string {
+  return createHash('sha256').update(token).digest('base64url');
 }
 
 function groupsOf(records: Records, model: string, id: string, payload: AdapterPayload): readonly RowGroup[] {

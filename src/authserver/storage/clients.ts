@@ -28,7 +28,11 @@ export function createClientRows(records: Records, now: () => number): ClientRow
   const seconds = () => Math.floor(now() / 1000);
   return {
     register: (id, metadata) => idle.put(id, metadata, { ttl: IDLE }),
-    find: async (id) => (await used.get(id))?.metadata ?? (await idle.get(id)),
+    find: async (id) =>
+      (await used.get(id))?.metadata ??
+      (await idle.get(id)) ??
+      // It may have moved from the one to the other between our two looks, and never comes back.
+      (await used.get(id))?.metadata,
     async used(id) {
       const known = await used.get(id);
       if (known && seconds() - known.usedAt < RENEW_AFTER) return;

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, type Log } from '../../base/index.ts';
 
-/** Marks a token as used. Throws when somebody else was quicker. */
-export type Mark = () => Promise<void>;
+/** Marks a token as used, for the token that was given for it. Throws when somebody got another one for it. */
+export type Mark = (successor: string) => Promise<void>;
 
 /**
  * A refresh token that is marked as used before its successor is stored, and a process that dies in between, would cost a user his
@@ -25,11 +25,11 @@ export function createRotation(log: Log): Rotation {
   const underway = new AsyncLocalStorage<Mark[]>();
 
   /** The answer is stored and true. Nobody is the wiser if its mark comes a little later. */
-  async function markLater(mark: Mark): Promise<void> {
+  async function markLater(mark: Mark, successor: string): Promise<void> {
     for (const until = performance.now() + TRY_FOR; performance.now() < until; ) {
       await sleep(TRY_AGAIN, undefined, { ref: false });
       try {
-        return await mark();
+        return await mark(successor);
       } catch (error) {
         if (codeOf(error) !== 'storage.unavailable') return; // it was used by somebody else too, and its login has ended
       }
@@ -41,13 +41,13 @@ export function createRotation(log: Log): Rotation {
     run: (work) =>
       underway.run([], () => {
         const marks = underway.getStore() ?? [];
-        return work(async () => {
+        return work(async (successor) => {
           for (const mark of marks.splice(0)) {
             try {
-              await mark();
+              await mark(successor);
             } catch (error) {
               if (codeOf(error) !== 'storage.unavailable') throw error;
-              void markLater(mark);
+              void markLater(mark, successor);
             }
           }
         });

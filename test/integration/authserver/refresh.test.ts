@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startAuthServer } from '../../support/auth-server.ts';
+import { SallyError } from '../../../src/base/index.ts';
+import { type AuthServerSetup, startAuthServer } from '../../support/auth-server.ts';
+import { eventually } from '../../support/processes.ts';
 
 const grantOf = (accessToken: string) => String(decodeJwt(accessToken).tsid);
 
-async function start(plan = {}) {
-  const server = await startAuthServer({ plan });
+async function start(plan = {}, store?: AuthServerSetup['store']) {
+  const server = await startAuthServer({ plan, ...(store ? { store } : {}) });
   const client = await server.register();
   const { json } = await server.tokens(client, { scope: 'openid offline_access tools' });
   return { server, client, first: json.refresh_token as string, grant: grantOf(json.access_token) };
@@ -75,6 +78,62 @@ describe('an answer that got lost', () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers[0]?.status).toBe(200);
     expect(server.core.tokens.isLive(grant)).toBe(true);
+  });
+
+  it('is one answer also for who sees it before whoever made it knows that it is stored', async () => {
+    // As behind sentinels, where a write is answered when the replicas have it, and others can read it before.
+    const { server, client, first, grant } = await start({}, (real) => ({
+      async set(key, value, ttl) {
+        await real.set(key, value, ttl);
+        if (key.startsWith('refresh-answer:')) await sleep(200);
+      },
+    }));
+    await using _ = server;
+    const answers = await Promise.all(Array.from({ length: 4 }, () => server.refresh(client, first)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(server.core.tokens.isLive(grant)).toBe(true);
+    expect((await server.refresh(client, answers[0]?.json.refresh_token)).status).toBe(200);
+  });
+
+  it('is not followed by the end of the login when the store did not say that the old token was marked', async () => {
+    let marks = 0;
+    const { server, client, first, grant } = await start({}, (real) => ({
+      async swap(key, ...rest) {
+        const isSwapped = await real.swap(key, ...rest);
+        if (key.startsWith('RefreshToken:') && ++marks === 1) throw new SallyError('storage.unavailable', 'who knows');
+        return isSwapped;
+      },
+    }));
+    await using _ = server;
+    const second = await server.refresh(client, first);
+    expect(second.status).toBe(200);
+    // It is marked again a moment later, and found marked.
+    await eventually(
+      () => marks,
+      (seen) => seen === 2,
+    );
+    expect(server.core.tokens.isLive(grant)).toBe(true);
+    expect((await server.refresh(client, second.json.refresh_token)).status).toBe(200);
+    expect(server.logged.map(({ message }) => message)).not.toContain('token.reuse_detected');
+  });
+
+  it('is not given again when somebody else got another one for the same token', async () => {
+    let isDead = false;
+    const { server, client, first, grant } = await start({}, (real) => ({
+      // The process dies when its answer is stored and the old token is not marked yet.
+      swap: (key, ...rest) =>
+        isDead && key.startsWith('RefreshToken:') ? new Promise(() => {}) : real.swap(key, ...rest),
+    }));
+    await using _ = server;
+    isDead = true;
+    void server.refresh(client, first).catch(() => {});
+    await sleep(300);
+    isDead = false;
+    expect((await server.refresh(client, first, { scope: 'tools' })).status).toBe(200);
+    const again = await server.refresh(client, first);
+    expect([again.status, again.json.error]).toEqual([400, 'invalid_grant']);
+    expect(server.core.tokens.isLive(grant)).toBe(false);
   });
 
   it('is not given again once the new token was used: that is reuse', async () => {
