@@ -66,6 +66,22 @@ describe('a login', () => {
     expect(ended).toEqual(['grant']);
   });
 
+  it('has ended, and everybody hears of it, although somebody who heard of it failed', async () => {
+    const { here, there, begin } = start();
+    await begin('grant');
+    const heard: string[] = [];
+    for (const [name, grants] of Object.entries({ here, there })) {
+      expect(await grants.isLive('grant')).toBe(true);
+      grants.onEnded(() => {
+        throw new Error('a stream cannot be closed');
+      });
+      grants.onEnded(() => heard.push(name));
+    }
+    await here.end('grant');
+    // Here twice: by itself, and by the word that went to all.
+    expect(new Set(heard)).toEqual(new Set(['here', 'there']));
+  });
+
   it('that was never made does not stand', async () => {
     expect(await start().here.isLive('grant')).toBe(false);
   });

@@ -63,8 +63,15 @@ export function createGrants({ records, broadcast, ending, log, now }: GrantPart
     },
   });
 
+  /** The login has ended, whatever a listener makes of it: whoever ended it, and the other processes, must hear so. */
   function tell(grantId: string): void {
-    for (const listener of listeners) listener(grantId);
+    for (const listener of listeners) {
+      try {
+        listener(grantId);
+      } catch (error) {
+        log.error('what belongs to a login that ended was not closed', { error });
+      }
+    }
   }
 
   function keysOf(grantId: string): readonly string[] {
