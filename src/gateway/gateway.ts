@@ -1,6 +1,6 @@
 import type { HttpHandler, Log, Route, Sealer } from '../base/index.ts';
 import type { GatewayPlan } from '../plan/index.ts';
-import type { BackendPool } from './backends/index.ts';
+import type { BackendPool, Lease } from './backends/index.ts';
 import type { BackendState, Identity, UpstreamTokens } from './call.ts';
 import type { SessionRow } from './clients/index.ts';
 import { createEndpoints, MESSAGES_PATH, SSE_PATH } from './endpoint.ts';
@@ -49,7 +49,7 @@ export interface Patience {
 
 export interface BackendReport {
   readonly name: string;
-  /** `personal`: each user has a connection of his own, and there is none before he calls. */
+  /** `personal`: each user has a connection of his own, and there is none before he calls; `down` then is the process. */
   readonly state: BackendState | { readonly kind: 'personal' };
   readonly tools: number | undefined;
   readonly revision: string | undefined;
@@ -97,10 +97,10 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
     { ...parts, ...loginsOf(plan, authServer) },
   );
   /** Those that are there before anybody calls. */
-  const common = leases.map(({ source, isOurs }) => ({
-    name: source.name,
-    isOurs,
-    backend: source.personal ? undefined : source.lease(NOBODY).backend,
+  const common = leases.map((lease) => ({
+    ...lease,
+    name: lease.source.name,
+    backend: lease.source.personal ? undefined : lease.source.lease(NOBODY).backend,
   }));
   const entrance = createEntrance(plan, { ...parts, ...(authServer ? { ownTokens: authServer.tokens } : {}) });
   const standing = createStanding(Date.now);
@@ -158,9 +158,10 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
 
     async settle({ own, remote }, stop) {
       const late = (limit: number): AbortSignal => AbortSignal.any([stop, AbortSignal.timeout(limit)]);
-      const waits = common.map(
-        ({ backend, isOurs }) => backend && until(backend.settled(), late(isOurs ? own : remote)),
-      );
+      const waits = common.map(async ({ backend, isOurs, listening }) => {
+        const signal = late(isOurs ? own : remote);
+        await until(backend ? backend.settled() : listening(signal), signal);
+      });
       await Promise.all(waits);
     },
 
@@ -169,9 +170,9 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
     },
 
     report: () =>
-      common.map(({ name, backend }) => ({
+      common.map(({ name, backend, failure }) => ({
         name,
-        state: backend?.state() ?? { kind: 'personal' },
+        state: backend?.state() ?? stateOf(failure()),
         tools: backend?.listing()?.tools.length,
         revision: backend?.hello()?.revision,
       })),
@@ -193,6 +194,11 @@ export function createGateway(plan: GatewayPlan, parts: GatewayParts): Gateway {
       }
     },
   };
+}
+
+/** Where users have connections of their own, only the process that they share can be down for all of them. */
+function stateOf(failure: ReturnType<Lease['failure']>): BackendReport['state'] {
+  return failure ? { kind: 'down', ...failure } : { kind: 'personal' };
 }
 
 /** A page for one more login belongs to a login that stands; callers with other tokens have none. */

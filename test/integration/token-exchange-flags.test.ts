@@ -277,4 +277,13 @@ describe('in the background', () => {
     expect(restarted).toMatchObject({ stderr: expect.stringContaining(VARIABLE) });
     expect(restarted.code).not.toBe(0);
   });
+
+  it('a server of our own that does not come up is told with its last words, though nobody has called it', async () => {
+    await using home = await workloadHome(['exits']);
+    const run = ['run', 'npx://exits', '--runtime', 'process', '--transport', 'streamable-http'];
+    const failed = await home.sally([...run, ...withFile()]);
+    expect(failed.code).toBe(5);
+    expect(failed.stderr).toContain('the licence file is missing');
+    expect(await home.json(['list', '--all'])).toEqual([]);
+  });
 });

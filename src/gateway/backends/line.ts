@@ -19,7 +19,17 @@ export interface LineParts {
 /** What leads to one server: sockets, and its process when it is one of ours. Connections of several users share it. */
 export interface Line {
   transport(headerParamsOf: HeaderParamsOf): Transport;
+  /** Waits until a process of ours accepts connections, or has failed. Never rejects. */
+  listening(signal: AbortSignal): Promise<void>;
+  /** Why a process of ours does not run right now. */
+  failure(): Failure | undefined;
   close(): Promise<void>;
+}
+
+export interface Failure {
+  readonly error: SallyError;
+  /** Milliseconds since 1970. */
+  readonly since: number;
 }
 
 export function openLine(plan: BackendPlan, credential: Credential, parts: LineParts): Line {
@@ -28,7 +38,13 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
   if (target.kind === 'stdio') {
     const { workload, shared } = target;
     const start = (listener: ProcessListener) => startWorkload(workload, listener);
-    return { transport: () => createStdioTransport({ name, pin, shared, start }), close: async () => {} };
+    // The process belongs to the conversation, which tells how it is.
+    return {
+      transport: () => createStdioTransport({ name, pin, shared, start }),
+      listening: async () => {},
+      failure: () => undefined,
+      close: async () => {},
+    };
   }
   const { addresses: range, ca, socket, url } = target;
   const http = createHttpClient({
@@ -46,6 +62,8 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
           : createHttpTransport({ ...target, name }, { http, credential, pin, log, headerParamsOf });
       return process ? process.through(transport) : transport;
     },
+    listening: async (signal) => await process?.listening(signal),
+    failure: () => process?.failure(),
     async close() {
       await http.close();
       await process?.close();
@@ -55,7 +73,7 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
 
 /** A server of ours that speaks HTTP: the process lives as long as the line, and a conversation ends with the process. */
 function followProcess(place: Place, name: string, workload: WorkloadKey, { startWorkload, log }: LineParts) {
-  let failure: SallyError | undefined;
+  let failure: Failure | undefined;
   let stopped = Promise.withResolvers<SallyError>();
   let mask = (text: string, length?: number): string => text.slice(0, length);
   const process = startWorkload(workload, {
@@ -65,17 +83,20 @@ function followProcess(place: Place, name: string, workload: WorkloadKey, { star
     },
     line: (line) => log.debug('server says', { server: name, line: mask(line, 2_000) }),
     stopped: (error) => {
-      failure = error;
+      failure = { error, since: Date.now() };
       stopped.resolve(error);
       stopped = Promise.withResolvers();
     },
   });
+  const reach = (signal: AbortSignal): Promise<void> => untilListening(place, signal, () => failure?.error);
   return {
+    listening: (signal: AbortSignal): Promise<void> => reach(signal).catch(() => {}), // `failure` tells why
+    failure: () => failure,
     through: (transport: Transport): Transport => ({
       shared: transport.shared,
       async open(opening, signal) {
         const { promise: gone } = stopped;
-        await untilListening(place, signal, () => failure);
+        await reach(signal);
         const talk = await transport.open(opening, signal);
         return { ...talk, ended: Promise.race([talk.ended, gone]) };
       },

@@ -1,7 +1,7 @@
 import { type BackendPlan, isPersonal, keyOf } from '../../plan/index.ts';
 import type { BackendSource, Credential, UpstreamTokens } from '../call.ts';
 import { type ConnectedBackend, createBackend } from './backend.ts';
-import { type LineParts, openLine } from './line.ts';
+import { type Line, type LineParts, openLine } from './line.ts';
 import { createPersonal } from './personal.ts';
 
 export interface PoolParts extends LineParts {
@@ -9,7 +9,7 @@ export interface PoolParts extends LineParts {
 }
 
 /** A backend in use. Releasing it closes the connections once nobody else uses it. */
-export interface Lease {
+export interface Lease extends Pick<Line, 'listening' | 'failure'> {
   readonly source: BackendSource;
   release(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Logins {
 export type CreateCredential = (tokens: () => UpstreamTokens | undefined) => Credential;
 
 /** The connections to one server, by whomever they are used. */
-interface Connections {
+interface Connections extends Pick<Line, 'listening' | 'failure'> {
   source(timeout: number): BackendSource;
   close(): Promise<void>;
 }
@@ -65,8 +65,11 @@ export function createBackendPool(parts: PoolParts): BackendPool {
       const user = { logins };
       entry.users.add(user);
       entry.newest = logins;
+      const { source, listening, failure } = entry.connections;
       return {
-        source: entry.connections.source(timeout),
+        source: source(timeout),
+        listening,
+        failure,
         async release() {
           if (!entry.users.delete(user)) return;
           // A gateway that did not come up goes before the one that it was to replace.
@@ -99,6 +102,8 @@ function open(plan: BackendPlan, credential: Credential, parts: PoolParts): Conn
     : createCommon(createBackend(options, line.transport));
   return {
     source: connections.source,
+    listening: line.listening,
+    failure: line.failure,
     async close() {
       await connections.close();
       await line.close();
@@ -108,7 +113,7 @@ function open(plan: BackendPlan, credential: Credential, parts: PoolParts): Conn
 }
 
 /** One connection for everybody. */
-function createCommon(backend: ConnectedBackend): Connections {
+function createCommon(backend: ConnectedBackend): Pick<Connections, 'source' | 'close'> {
   return {
     source: (timeout) => ({
       name: backend.name,
