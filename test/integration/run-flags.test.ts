@@ -1,8 +1,13 @@
+import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { describe, expect, it, vi } from 'vitest';
+import { makeCertificate } from '../support/certificate.ts';
 import { startHttpMcpServer } from '../support/http-mcp-server.ts';
 import { freePort } from '../support/processes.ts';
 import { connectClient, ROOT } from '../support/sally.ts';
@@ -285,6 +290,67 @@ describe('transport and proxy', () => {
   });
 });
 
+describe('who may call, and whom we trust', () => {
+  it('--session-mode gives all clients one process, or each one of its own', async () => {
+    await using home = await workloadHome();
+    const pids = async (url: string): Promise<readonly string[]> => {
+      await using one = await connectClient(url);
+      await using two = await connectClient(url);
+      const answers = await Promise.all([one, two].map(({ client }) => client.callTool({ name: 'pid' })));
+      return answers.map(({ content }) => (content[0] as { text: string }).text);
+    };
+    const [first, second] = await pids(await run(home, 'npx://good', '--name', 'shared', '--session-mode', 'shared'));
+    expect(second).toBe(first);
+    const [own, other] = await pids(await run(home, 'npx://good', '--name', 'own', '--session-mode', 'per-session'));
+    expect(other).not.toBe(own);
+  });
+
+  it('--allowed-host and --allowed-origin let a name and a page in that are refused without', async () => {
+    await using home = await workloadHome();
+    const closed = await run(home, 'npx://good', '--name', 'closed');
+    const flags = ['--allowed-host', 'mcp.acme.example', '--allowed-origin', 'https://app.acme.example'];
+    const open = await run(home, 'npx://good', '--name', 'open', ...flags);
+    const named = { host: 'mcp.acme.example' };
+    const paged = { origin: 'https://app.acme.example' };
+    expect([await statusOf(closed, named), await statusOf(open, named)]).toEqual([403, 200]);
+    expect([await statusOf(closed, paged), await statusOf(open, paged)]).toEqual([403, 200]);
+    expect(await statusOf(open, { origin: 'https://other.example' })).toBe(403);
+  });
+
+  it('--insecure-allow-anonymous serves on an address that others reach', async () => {
+    await using home = await workloadHome();
+    const flags = ['--host', '0.0.0.0', '--insecure-allow-anonymous'];
+    const { port } = new URL(await run(home, 'npx://good', ...flags));
+    expect(await statusOf(`http://127.0.0.1:${port}/mcp`)).toBe(200);
+  });
+
+  it('--thv-ca-bundle makes a server at a URL trusted whose certificate nobody else signed', async () => {
+    await using remote = await startHttpMcpServer();
+    await using home = await workloadHome();
+    const { cert, key } = await makeCertificate();
+    await writeFile(join(home.folder, 'ca.pem'), cert);
+    const front = createTlsServer({ cert, key }, (socket) => {
+      const behind = connect(Number(new URL(remote.url).port), '127.0.0.1');
+      for (const [from, to] of [
+        [socket, behind],
+        [behind, socket],
+      ] as const)
+        from.on('error', () => to.destroy()).pipe(to);
+    });
+    await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+    try {
+      const url = `https://localhost:${(front.address() as AddressInfo).port}/mcp`;
+      const strange = await home.sally(['run', url, '--name', 'strange']);
+      expect(strange).toMatchObject({ code: expect.any(Number), stderr: expect.stringContaining('fetch.unreachable') });
+      expect(strange.code).not.toBe(0);
+      await using session = await connectClient(await run(home, url, '--name', 'far', '--thv-ca-bundle', 'ca.pem'));
+      expect((await session.client.listTools()).tools).toHaveLength(1);
+    } finally {
+      front.close();
+    }
+  });
+});
+
 describe('the rest of the table', () => {
   it('labels and groups choose what is listed', async () => {
     await using home = await workloadHome();
@@ -331,6 +397,19 @@ describe('the rest of the table', () => {
     expect(content).toEqual([{ type: 'text', text: '--name x y -e $HOME' }]);
   });
 });
+
+/** What `initialize` gets with these headers; `fetch` would not let us choose the host. */
+async function statusOf(url: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+  const asked = request(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+  });
+  const initialize = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize }));
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  return response.statusCode;
+}
 
 async function announced(url: string, headers: Record<string, string> = {}): Promise<string> {
   const closing = new AbortController();
