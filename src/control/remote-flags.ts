@@ -43,23 +43,13 @@ export function withRemoteFlags(config: RunConfig, flags: RemoteFlags): SaidConf
     said.set(name, new Secret(value));
     return name;
   };
-  const secretHeaders = new Map(
-    (flags.remoteForwardHeadersSecret ?? []).map((text) => {
-      const [header, secret] = split(text, HEADERS_SECRET, 'Name=SECRET-NAME');
-      checkSecretName(secret);
-      return [header, secret];
-    }),
-  );
-  const valued = new Map((flags.remoteForwardHeaders ?? []).map((text) => split(text, HEADERS, 'Name=VALUE')));
-  const kept = [...valued].map(([header, value]) => [header, keep(header, headerValue(header, value))] as const);
-  const added = Object.fromEntries([...secretHeaders, ...kept]);
-  refuseTwice([...secretHeaders.keys(), ...valued.keys()], flags);
+  const added = headersOf(flags, keep);
   return {
     config: checkRunConfig(
       {
         ...config,
         ...given({
-          header_forward: Object.keys(added).length > 0 ? withHeaders(config.header_forward, added) : undefined,
+          header_forward: added && withHeaders(config.header_forward, added),
           remote_auth_config: bearerOf(flags, keep),
         }),
       },
@@ -76,7 +66,22 @@ const FLAGS = {
   remoteAuthBearerTokenFile: '--remote-auth-bearer-token-file',
 } as const satisfies Record<keyof RemoteFlags, string>;
 
-function bearerOf(flags: RemoteFlags, keep: (key: string, value: string) => string): RunConfig['remote_auth_config'] {
+type Keep = (key: string, value: string) => string;
+
+/** Header → name of a secret; nothing when no flag says one. */
+function headersOf(flags: RemoteFlags, keep: Keep): Readonly<Record<string, string>> | undefined {
+  const valued = new Map((flags.remoteForwardHeaders ?? []).map((text) => split(text, HEADERS, 'Name=VALUE')));
+  const named = new Map(
+    (flags.remoteForwardHeadersSecret ?? []).map((text) => split(text, HEADERS_SECRET, 'Name=SECRET-NAME')),
+  );
+  for (const secret of named.values()) checkSecretName(secret);
+  refuseTwice([...named.keys(), ...valued.keys()], flags);
+  if (named.size + valued.size === 0) return undefined;
+  const kept = [...valued].map(([header, value]) => [header, keep(header, headerValue(header, value))] as const);
+  return Object.fromEntries([...named, ...kept]);
+}
+
+function bearerOf(flags: RemoteFlags, keep: Keep): RunConfig['remote_auth_config'] {
   const { remoteAuthBearerToken: token, remoteAuthBearerTokenFile: file } = flags;
   if (file !== undefined) {
     readBearerFile(file); // it is read at each start; who makes a mistake should hear of it at once
