@@ -521,6 +521,14 @@ export const FACES = {
     expose: true,
     means: 'The container image cannot be fetched. The message has the words of the engine, the hint what to do.',
   },
+  'workload.image_unverified': {
+    http: 500,
+    rpc: -32603,
+    exit: 5,
+    expose: true,
+    means:
+      'The container image has no good signature by the signer that its registry entry names, or that cannot be found out, and `--image-verification enabled` runs nothing else.',
+  },
   'workload.build_failed': {
     http: 500,
     rpc: -32603,

@@ -76,7 +76,9 @@ export async function reconfigure(
   args: readonly string[] | undefined,
   env: Environment,
 ): Promise<RunConfig> {
-  return await withFlags(config, flags, args, env, 'the new form of the workload');
+  // What the tag of the image means is found out anew.
+  const { image_digest: _, ...asked } = config;
+  return await withFlags(asked, flags, args, env, 'the new form of the workload');
 }
 
 async function withFlags(

@@ -1,6 +1,6 @@
 import { type Log, SallyError, type Secret } from '../base/index.ts';
 import { parsePackageReference, type RunConfig } from '../resources/index.ts';
-import { ensureBuilt, ensureImage, type Progress } from '../workloads/images/index.ts';
+import { ensureBuilt, ensureImage, obtainImage, type Progress } from '../workloads/images/index.ts';
 import {
   type ContainerLaunch,
   connectEngine,
@@ -95,7 +95,32 @@ async function imageOf(config: RunConfig, parts: WithEngine): Promise<string> {
       { hint: 'leave them out: this image is taken as it is' },
     );
   }
-  return await ensureImage(image, parts);
+  // What a digest was verified for, when it was found out, it stays: the bytes behind it cannot change.
+  const { image_digest: digest, image_verification: verification = 'disabled', image_provenance: provenance } = config;
+  const order = {
+    reference: image,
+    digest,
+    provenance,
+    verification: digest === undefined ? verification : 'disabled',
+  };
+  return (await obtainImage(order, parts)).id;
+}
+
+/**
+ * Finds out what the image of a server is, verifies it as the user wants, fetches it, and writes its digest down: from then on that is
+ * what runs, wherever its tag goes.
+ */
+export async function settleImage(config: RunConfig, parts: WithEngine): Promise<RunConfig> {
+  const { image = '', image_digest: digest, image_verification: verification = 'warn' } = config;
+  if (parsePackageReference(image)) {
+    if (verification !== 'enabled') return config;
+    throw new SallyError('workload.image_unverified', `${image} is built here, and nobody signs what is built here`, {
+      hint: 'leave out --image-verification enabled, or run an image that its publisher signed',
+    });
+  }
+  const order = { reference: image, digest, verification, provenance: config.image_provenance };
+  const found = await obtainImage(order, parts);
+  return found.digest === undefined ? config : { ...config, image_digest: found.digest };
 }
 
 /** A server of npm has Node.js in its own base image; nothing else need be fetched then. */

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { type Log, SallyError } from '../base/index.ts';
-import { parsePackageReference, parsePermissionProfile, type RunConfig } from '../resources/index.ts';
+import { checkRunConfig, parsePackageReference, parsePermissionProfile, type RunConfig } from '../resources/index.ts';
 import { connectEngine, type Engine, type Environment, isBuiltIn } from '../workloads/index.ts';
 import type { RunInputs } from '../workloads/registry/index.ts';
 import { isConfined } from './confinement.ts';
 import { refuseContainerFields } from './container-flags.ts';
 
-/** What the registry says that a server may do, and what of it nobody gets without being asked for. */
-export type RegistryPermissions = Pick<RunInputs, 'name' | 'permissions' | 'demands'>;
+/** What the registry says that a server may do, what of it nobody gets without being asked for, and who signed its image. */
+export type RegistryPermissions = Pick<RunInputs, 'name' | 'kind' | 'permissions' | 'demands' | 'provenance'>;
 
 export interface RuntimeParts {
   readonly env: Environment;
@@ -28,10 +28,11 @@ export async function prepareRuntime(said: RunConfig, parts: RuntimeParts): Prom
     if (config.remote_url === undefined) await prepareProcess(config, parts);
     return config;
   }
-  const { containerLaunchOf } = await import('./container-launch.ts');
-  const confined = withRegistryProfile(config, parts.permissions);
-  await containerLaunchOf(confined, {}, { ...parts, engine });
-  return confined;
+  const { containerLaunchOf, settleImage } = await import('./container-launch.ts');
+  const confined = withProvenance(withRegistryProfile(config, parts.permissions), parts.permissions);
+  const settled = await settleImage(confined, { ...parts, engine });
+  await containerLaunchOf(settled, {}, { ...parts, engine });
+  return settled;
 }
 
 /** Walls are tried and packages fetched now. What nobody enforces is said in a line. */
@@ -65,7 +66,6 @@ async function settleRuntime(
   config: RunConfig,
   { env, progress }: RuntimeParts,
 ): Promise<{ config: RunConfig; engine?: Engine }> {
-  refuseUnverifiable(config);
   const isPackage = parsePackageReference(config.image ?? '') !== undefined;
   if (config.remote_url !== undefined || config.runtime === 'process') {
     if (config.remote_url === undefined && !isPackage) throw imageAsProcess(config);
@@ -122,11 +122,10 @@ function withRegistryProfile(config: RunConfig, registry: RegistryPermissions | 
   };
 }
 
-function refuseUnverifiable({ image_verification }: RunConfig): void {
-  if (image_verification !== 'enabled') return;
-  throw new SallyError('config.unsupported', 'this version cannot check the signature of an image', {
-    hint: 'pin the image by its digest (IMAGE@sha256:…), and leave out --image-verification enabled',
-  });
+/** Kept, so that a later `update` can hold the image against it again. */
+function withProvenance(config: RunConfig, registry: RegistryPermissions | undefined): RunConfig {
+  if (registry?.kind !== 'image' || !registry.provenance) return config;
+  return checkRunConfig({ ...config, image_provenance: registry.provenance }, `the registry entry of ${registry.name}`);
 }
 
 function imageAsProcess({ image = '', name }: RunConfig): SallyError {

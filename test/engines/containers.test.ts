@@ -298,7 +298,12 @@ describe.each(['docker', 'podman'] as const)('servers in containers of %s', (kin
       stderr: expect.stringContaining('cannot be enforced'),
     });
     expect(await failing(SERVER_IMAGE, '--image-verification', 'enabled')).toMatchObject({
-      stderr: expect.stringContaining('cannot check the signature'),
+      code: 5,
+      stderr: expect.stringContaining('nothing says who must have signed it'),
+    });
+    expect(await failing('npx://x', '--image-verification', 'enabled')).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('nobody signs what is built here'),
     });
     expect(await failing(SERVER_IMAGE, '--runtime', 'process')).toMatchObject({
       stderr: expect.stringContaining('cannot run as a process'),

@@ -34,6 +34,17 @@ export const PermissionProfile = z.strictObject({
 });
 export type PermissionProfile = z.output<typeof PermissionProfile>;
 
+/** Of a registry entry, in its own words. */
+const Provenance = z.strictObject({
+  sigstore_url: Text.optional(),
+  repository_uri: Text.optional(),
+  repository_ref: Text.optional(),
+  signer_identity: Text.optional(),
+  runner_environment: Text.optional(),
+  cert_issuer: Text.optional(),
+  attestation: z.strictObject({ predicate_type: Text.optional(), predicate: z.json().optional() }).optional(),
+});
+
 /** What runs a server: a container engine, whichever answers or one by name, or nothing but the system itself. */
 export const RuntimeName = z.enum(['container', 'docker', 'podman', 'process']);
 
@@ -49,6 +60,12 @@ export const Container = {
   permission_profile_name_or_path: Text.optional(),
   permission_profile: PermissionProfile.optional(),
   image_verification: z.enum(['warn', 'enabled', 'disabled']).optional(),
+  image_provenance: Provenance.optional().describe('Who must have signed the image, as the registry says.'),
+  image_digest: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/, 'must be sha256: and 64 digits')
+    .optional()
+    .describe('What the tag meant when it was run or updated; this is what runs.'),
   memory: z
     .string()
     .regex(/^[1-9][0-9]{0,6}[kmg]$/, 'must be a number with k, m or g, as in 512m')

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../launch.ts';
+import { parseImageName } from './distribution/image-name.ts';
 
 /** What an engine needs to fetch from a private registry. */
 export interface RegistryCredential {
@@ -34,8 +35,8 @@ export async function credentialFor(reference: string, env: Environment): Promis
 
 /** The host part of an image reference; Docker Hub where it has none. */
 export function registryOf(reference: string): string {
-  const [first = '', ...rest] = reference.split('/');
-  return rest.length > 0 && /[.:]|^localhost$/.test(first) ? first : HUB;
+  const { registry } = parseImageName(reference);
+  return registry === 'docker.io' ? HUB : registry;
 }
 
 interface AuthFile {

@@ -37,16 +37,26 @@ export async function ensureImage(reference: string, parts: ImageParts): Promise
 }
 
 /** The id of an image that the engine has. */
-export async function findImage(reference: string, { api }: Engine): Promise<string | undefined> {
+export async function findImage(reference: string, engine: Engine): Promise<string | undefined> {
+  return (await inspectImage(reference, engine))?.id;
+}
+
+/** An image that the engine has, and under which digests registries know it. */
+export async function inspectImage(
+  reference: string,
+  { api }: Engine,
+): Promise<{ readonly id: string; readonly repoDigests: readonly string[] } | undefined> {
   try {
-    return (await api.getImage(reference).inspect()).Id;
+    const { Id, RepoDigests } = await api.getImage(reference).inspect();
+    return { id: Id, repoDigests: RepoDigests ?? [] };
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
     throw error;
   }
 }
 
-function moves(reference: string): boolean {
+/** Whether a reference means the newest of something. */
+export function moves(reference: string): boolean {
   if (reference.includes('@sha256:')) return false;
   const tag = /:([^/:]+)$/.exec(reference)?.[1];
   return tag === undefined || tag === 'latest';
@@ -100,7 +110,7 @@ function megabytes(bytes: number): string {
 /** Not found, not allowed and not reachable are different things to whoever has to do something about it. */
 function pullFailed(reference: string, error: unknown): SallyError {
   const said = engineSays(error);
-  const hint = /unauthorized|denied|authentication|forbidden/i.test(said)
+  const hint = /unauthorized|denied|authentication|credentials|forbidden/i.test(said)
     ? 'it may be private: log in with docker login or podman login'
     : /not found|manifest unknown|no such|does not exist/i.test(said)
       ? 'check its name and tag'

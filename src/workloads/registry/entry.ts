@@ -81,12 +81,13 @@ export interface Permissions {
 
 /** Who built and signed an image. */
 export interface Provenance {
-  readonly sigstore_url?: string;
-  readonly repository_uri?: string;
-  readonly repository_ref?: string;
-  readonly signer_identity?: string;
-  readonly runner_environment?: string;
-  readonly cert_issuer?: string;
+  readonly sigstore_url?: string | undefined;
+  readonly repository_uri?: string | undefined;
+  readonly repository_ref?: string | undefined;
+  readonly signer_identity?: string | undefined;
+  readonly runner_environment?: string | undefined;
+  readonly cert_issuer?: string | undefined;
+  readonly attestation?: { readonly predicate_type?: string | undefined; readonly predicate?: unknown } | undefined;
 }
 
 export interface RegistryOAuth {

@@ -7,6 +7,7 @@ import {
   flag,
   isObject,
   list,
+  MAX_TEXT,
   matching,
   object,
   type Place,
@@ -98,7 +99,18 @@ export function provenanceOf(place: Place): Provenance | undefined {
     'runner_environment',
     'cert_issuer',
   ];
-  return given(Object.fromEntries(fields.map((name) => [name, text(at(place, name), 1_000)])));
+  return given({
+    ...Object.fromEntries(fields.map((name) => [name, text(at(place, name), 1_000) || undefined])),
+    attestation: attestationOf(at(place, 'attestation')),
+  });
+}
+
+function attestationOf(place: Place): Provenance['attestation'] {
+  if (!object(place)) return undefined;
+  const { value: predicate } = at(place, 'predicate');
+  if (predicate !== undefined && JSON.stringify(predicate).length > MAX_TEXT)
+    throw new WrongEntry(at(place, 'predicate'), `has more than ${MAX_TEXT} characters`);
+  return given({ predicate_type: text(at(place, 'predicate_type'), 1_000) || undefined, predicate });
 }
 
 export function oauthOf(place: Place): RegistryOAuth | undefined {
