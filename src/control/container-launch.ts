@@ -1,6 +1,13 @@
 import { type Log, SallyError, type Secret } from '../base/index.ts';
 import { parsePackageReference, type RunConfig } from '../resources/index.ts';
-import { ensureBuilt, ensureImage, obtainImage, type Progress } from '../workloads/images/index.ts';
+import {
+  ensureBuilt,
+  ensureImage,
+  type ObtainedImage,
+  obtainImage,
+  type Progress,
+  type Verification,
+} from '../workloads/images/index.ts';
 import {
   type ContainerLaunch,
   connectEngine,
@@ -29,11 +36,36 @@ export interface ContainerParts {
   readonly engine?: Engine | undefined;
 }
 
+/**
+ * Looks at everything that a container needs while somebody watches, verifies its image as he wants, fetches it, and writes its digest
+ * down: from then on that is what runs, wherever its tag goes.
+ */
+export async function prepareContainer(config: RunConfig, parts: ContainerParts): Promise<RunConfig> {
+  let image_digest: string | undefined;
+  await launchWith(config, {}, parts, async (own) => {
+    const { id, digest } = await imageOf(config, config.image_verification ?? 'warn', own);
+    image_digest = digest;
+    return id;
+  });
+  return image_digest === undefined ? config : { ...config, image_digest };
+}
+
 /** Everything about the container of a workload but what it listens on. Images are fetched or built when they are not there. */
 export async function containerLaunchOf(
   config: RunConfig,
   variables: Readonly<Record<string, string | Secret>>,
   parts: ContainerParts,
+): Promise<ContainerLaunch> {
+  return await launchWith(config, variables, parts, async (own) => {
+    return (await imageOf(config, verificationAtStart(config), own)).id;
+  });
+}
+
+async function launchWith(
+  config: RunConfig,
+  variables: Readonly<Record<string, string | Secret>>,
+  parts: ContainerParts,
+  imageId: (parts: WithEngine) => Promise<string>,
 ): Promise<ContainerLaunch> {
   const { env, log } = parts;
   const { name, working_directory: from = '/' } = config;
@@ -61,7 +93,7 @@ export async function containerLaunchOf(
     kind: 'container',
     name,
     engine: engine.address,
-    image: await imageOf(config, { ...parts, engine }),
+    image: await imageId({ ...parts, engine }),
     args: config.cmd_args,
     env: variables,
     labels: config.container_labels,
@@ -78,15 +110,14 @@ export async function containerLaunchOf(
 
 type WithEngine = ContainerParts & { readonly engine: Engine };
 
-async function imageOf(config: RunConfig, parts: WithEngine): Promise<string> {
+async function imageOf(config: RunConfig, verification: Verification, parts: WithEngine): Promise<ObtainedImage> {
   const { image = '', runtime_config, ca_cert, working_directory: from = '/' } = config;
   const reference = parsePackageReference(image);
   if (reference) {
+    if (verification === 'enabled') throw nobodySigns(image);
     const { builder_image, additional_packages = [] } = runtime_config ?? {};
-    return await ensureBuilt(
-      { reference, base: builder_image, packages: additional_packages, caCert: ca_cert, from },
-      parts,
-    );
+    const order = { reference, base: builder_image, packages: additional_packages, caCert: ca_cert, from };
+    return { id: await ensureBuilt(order, parts) };
   }
   if (runtime_config !== undefined || ca_cert !== undefined) {
     throw new SallyError(
@@ -95,32 +126,19 @@ async function imageOf(config: RunConfig, parts: WithEngine): Promise<string> {
       { hint: 'leave them out: this image is taken as it is' },
     );
   }
-  // What a digest was verified for, when it was found out, it stays: the bytes behind it cannot change.
-  const { image_digest: digest, image_verification: verification = 'disabled', image_provenance: provenance } = config;
-  const order = {
-    reference: image,
-    digest,
-    provenance,
-    verification: digest === undefined ? verification : 'disabled',
-  };
-  return (await obtainImage(order, parts)).id;
+  const { image_digest: digest, image_provenance: provenance } = config;
+  return await obtainImage({ reference: image, digest, provenance, verification }, parts);
 }
 
-/**
- * Finds out what the image of a server is, verifies it as the user wants, fetches it, and writes its digest down: from then on that is
- * what runs, wherever its tag goes.
- */
-export async function settleImage(config: RunConfig, parts: WithEngine): Promise<RunConfig> {
-  const { image = '', image_digest: digest, image_verification: verification = 'warn' } = config;
-  if (parsePackageReference(image)) {
-    if (verification !== 'enabled') return config;
-    throw new SallyError('workload.image_unverified', `${image} is built here, and nobody signs what is built here`, {
-      hint: 'leave out --image-verification enabled, or run an image that its publisher signed',
-    });
-  }
-  const order = { reference: image, digest, verification, provenance: config.image_provenance };
-  const found = await obtainImage(order, parts);
-  return found.digest === undefined ? config : { ...config, image_digest: found.digest };
+/** A digest was verified when it was found out, and the bytes behind it do not change. */
+function verificationAtStart({ image_digest, image_verification = 'disabled' }: RunConfig): Verification {
+  return image_digest === undefined ? image_verification : 'disabled';
+}
+
+function nobodySigns(image: string): SallyError {
+  return new SallyError('workload.image_unverified', `${image} is built here, and nobody signs what is built here`, {
+    hint: 'leave out --image-verification enabled, or run an image that its publisher signed',
+  });
 }
 
 /** A server of npm has Node.js in its own base image; nothing else need be fetched then. */

@@ -28,11 +28,9 @@ export async function prepareRuntime(said: RunConfig, parts: RuntimeParts): Prom
     if (config.remote_url === undefined) await prepareProcess(config, parts);
     return config;
   }
-  const { containerLaunchOf, settleImage } = await import('./container-launch.ts');
+  const { prepareContainer } = await import('./container-launch.ts');
   const confined = withProvenance(withRegistryProfile(config, parts.permissions), parts.permissions);
-  const settled = await settleImage(confined, { ...parts, engine });
-  await containerLaunchOf(settled, {}, { ...parts, engine });
-  return settled;
+  return await prepareContainer(confined, { ...parts, engine });
 }
 
 /** Walls are tried and packages fetched now. What nobody enforces is said in a line. */

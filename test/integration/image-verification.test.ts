@@ -193,6 +193,9 @@ describe('images of a registry', () => {
       await enter(`${registry.host}/acme/local:1`);
       const enabled = ['run', 'notes', '--image-verification', 'enabled'];
       expect(await sally(enabled, env)).toMatchObject({ code: 5, stderr: expect.stringContaining('made here') });
+      const said = await run(['notes', '--name', 'warned', '--image-verification', 'warn'], env);
+      expect(said.match(/is not verified/g)).toHaveLength(1);
+      expect(await digestKept('warned')).toBeUndefined();
       await enter(`${registry.host}/acme/local:1`, { cert_issuer: SIGNER.issuer });
       expect(await sally(enabled, env)).toMatchObject({
         code: 5,
