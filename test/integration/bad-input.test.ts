@@ -69,16 +69,22 @@ describe('resources', () => {
     );
   });
 
-  it('authentication that this version cannot enforce yet is refused, not left out', async () => {
+  it('a credential that a server cannot be shown is refused, not left out', async () => {
     const secured = serverYaml('good', { extra: '  proxyPort: 1\n  externalAuthConfigRef: {name: login}\n' });
     const login = `apiVersion: sallyport.dev/v1alpha1
 kind: MCPExternalAuthConfig
 metadata: {name: login}
-spec: {type: unauthenticated}
+spec: {type: bearerToken, bearerToken: {tokenSecretRef: {name: api, key: token}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: api}
+stringData: {token: hush}
 `;
     const { code, stderr } = await serving([groupYaml([]), secured, login].join('---\n'), ['good']);
     expect(code).toBe(2);
     expect(stderr).toContain('[config.unsupported]');
+    expect(stderr).toContain('no headers to carry a credential');
   });
 
   it('a missing secret says how to supply it', async () => {
