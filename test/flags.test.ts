@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { buildProgram } from '../src/cli/cli.ts';
@@ -15,7 +15,8 @@ it('every flag of sally run has a test of its effect', () => {
 });
 
 it.each(Object.entries(FLAG_TESTS))('the test of %s is there, and uses it', (flag, [file, test]) => {
-  const text = readFileSync(join(import.meta.dirname, `integration/${file}.test.ts`), 'utf8');
+  const places = ['integration', 'engines'].map((folder) => join(import.meta.dirname, folder, `${file}.test.ts`));
+  const text = readFileSync(places.find(existsSync) ?? file, 'utf8');
   const at = text.indexOf(`'${test}'`);
   expect({ test, found: at >= 0 }).toEqual({ test, found: true });
   const short = options.find(({ long }) => long === flag)?.short;

@@ -1,4 +1,4 @@
-/** Where the effect of each flag of `sally run` is tested: the file below test/integration, and the name of the test. */
+/** Where the effect of each flag of `sally run` is tested: the file below test/integration or test/engines, and the name of the test. */
 export const FLAG_TESTS: Readonly<Record<string, readonly [file: string, test: string]>> = {
   '--name': ['run-flags', 'labels and groups choose what is listed'],
   '--foreground': ['lifecycle', 'in the foreground is a workload like the others, until it ends'],
@@ -109,6 +109,39 @@ export const FLAG_TESTS: Readonly<Record<string, readonly [file: string, test: s
     '--remote-auth-bearer-token is shown to it, survives a stop and a start, and goes with the workload',
   ],
   '--remote-auth-bearer-token-file': ['remote-flags', '--remote-auth-bearer-token-file is read at each start'],
+
+  '--token-exchange-url': [
+    'token-exchange-flags',
+    '--token-exchange-url: a token made for it, another one for each user, and never that of the caller',
+  ],
+  '--token-exchange-audience': [
+    'token-exchange-flags',
+    '--token-exchange-audience, --token-exchange-scopes: one that is asked for with them',
+  ],
+  '--token-exchange-scopes': [
+    'token-exchange-flags',
+    '--token-exchange-audience, --token-exchange-scopes: one that is asked for with them',
+  ],
+  '--token-exchange-header-name': [
+    'token-exchange-flags',
+    '--token-exchange-header-name: it in this header, and nothing in Authorization',
+  ],
+  '--token-exchange-subject-token-type': [
+    'token-exchange-flags',
+    '--token-exchange-subject-token-type: one for what the token of the caller is said to be',
+  ],
+  '--token-exchange-client-id': [
+    'token-exchange-flags',
+    '--token-exchange-client-id: one that a client without a secret asks for by its name',
+  ],
+  '--token-exchange-client-secret': [
+    'token-exchange-flags',
+    'a secret on the command line cannot be kept, and is refused',
+  ],
+  '--token-exchange-client-secret-file': [
+    'token-exchange-flags',
+    'it lasts over stop and start, update, export and import, and the secret is written nowhere',
+  ],
 
   '--runtime': ['containers', 'fail with a reason'],
   '--memory': ['containers', 'get no rights that they do not need'],
