@@ -32,13 +32,16 @@ async function column(server: string, flags: readonly string[], engine?: TestEng
   const home = await workloadHome([]);
   const env = engine?.env ?? {};
   await installProbe(home);
+  const sessions: AsyncDisposable[] = [];
   async function start(name: string, outbound: object, more: readonly string[]): Promise<Call> {
     const file = join(home.folder, `${name}.json`);
     await writeFile(file, JSON.stringify({ network: { outbound } }));
     const profile = flags.includes('plain') ? [] : ['--permission-profile', file, ...more];
     const words = flags.filter((flag) => flag !== 'plain');
     const started = await home.ok(['run', server, '--name', name, ...words, ...profile, '--format', 'json'], { env });
-    const { client } = await connectClient((JSON.parse(started) as { url: string }).url);
+    const session = await connectClient((JSON.parse(started) as { url: string }).url);
+    sessions.push(session);
+    const { client } = session;
     return async (tool, args = {}) => {
       const { content, isError } = await client.callTool({ name: tool, arguments: args });
       return `${isError ? 'ERR ' : ''}${(content[0] as { text: string }).text}`;
@@ -52,6 +55,7 @@ async function column(server: string, flags: readonly string[], engine?: TestEng
       open: await start('open', { allow_host: ['127.0.0.1'], allow_port: ports }, ['--allow-docker-gateway']),
     },
     async [Symbol.asyncDispose]() {
+      await Promise.all(sessions.map((session) => session[Symbol.asyncDispose]()));
       await home.sally(['rm', '--all'], { env });
       await home[Symbol.asyncDispose]();
     },

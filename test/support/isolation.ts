@@ -212,7 +212,7 @@ export async function startSurroundings(): Promise<Surroundings> {
   const page = createSite((_request, response) => void response.end('hello'));
   const other = createSite((_request, response) => void response.end('hello'));
   const abstract = `sally-test-${process.pid}-${Date.now()}`;
-  const named = createServer((socket) => void socket.end());
+  const named = createServer((socket) => void socket.on('error', () => {}).destroy());
   const udp = createSocket('udp4').on('message', (_text, from) => udp.send('yes', from.port, from.address));
   // Every address, IPv6 included.
   await Promise.all([listening(page, { port: 0, host: '::' }), listening(other, { port: 0, host: '::' })]);
@@ -226,8 +226,9 @@ export async function startSurroundings(): Promise<Surroundings> {
     abstract,
     async [Symbol.asyncDispose]() {
       udp.close();
+      const closed = [page, other, named].map((server) => new Promise((resolve) => server.close(resolve)));
       for (const site of [page, other]) site.closeAllConnections();
-      await Promise.all([page, other, named].map((server) => new Promise((resolve) => server.close(resolve))));
+      await Promise.all(closed);
     },
   };
 }
