@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -7,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { SERVER_IMAGE, startDocker, type TestEngine } from '../test/support/engine.ts';
 import { installServers } from '../test/support/mcp-servers.ts';
+import { cpuMicros } from './processes.ts';
 import { median } from './statistics.ts';
 
 /**
@@ -43,6 +45,8 @@ interface Row {
   readonly byHand: number;
   readonly run: number;
   readonly start: number;
+  /** Processor time of the command and of the supervisor, until the server answered: the least that a start takes on a quiet machine. */
+  readonly cpu: number;
 }
 
 async function answers(child: ChildProcess): Promise<void> {
@@ -70,25 +74,38 @@ async function byHand({ byHand: [program = '', ...args], cwd }: Subject): Promis
 
 async function measure(subject: Subject, home: string, rounds: number): Promise<Row> {
   const { cwd, env, name, reference } = subject;
-  const sally = (...args: readonly string[]): void => {
-    const { status, stderr } = spawnSync(process.execPath, [SALLY, ...args], {
+  const sally = (...args: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [SALLY, ...args], {
       cwd,
       env: { ...process.env, ...env, SALLYPORT_HOME: home },
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`sally ${args.join(' ')} ended with ${status}:\n${stderr}`);
+    return stdout;
   };
-  const samples: { byHand: number; run: number; start: number }[] = [];
+  const samples: Omit<Row, 'name'>[] = [];
   for (let round = 0; round <= rounds; round++) {
     const hand = await byHand(subject);
-    const run = await timed(() => sally('run', reference, '--name', 'subject', ...subject.flags));
+    const run = await timed(() => void sally('run', reference, '--name', 'subject', ...subject.flags));
     sally('stop', 'subject');
-    const start = await timed(() => sally('start', 'subject'));
+    const before = cpuOfChildren();
+    const start = await timed(() => void sally('start', 'subject'));
+    const command = cpuOfChildren() - before;
+    const { pid } = JSON.parse(sally('status', 'subject', '--format', 'json')) as { pid: number };
+    const cpu = command + cpuMicros(pid) / 1_000;
     sally('rm', 'subject');
-    if (round > 0) samples.push({ byHand: hand, run, start }); // the first one fills the caches
+    if (round > 0) samples.push({ byHand: hand, run, start, cpu }); // the first one fills the caches
   }
-  const middle = (what: 'byHand' | 'run' | 'start'): number => median(samples.map((sample) => sample[what]));
-  return { name, byHand: middle('byHand'), run: middle('run'), start: middle('start') };
+  const middle = (what: keyof Omit<Row, 'name'>): number => median(samples.map((sample) => sample[what]));
+  return { name, byHand: middle('byHand'), run: middle('run'), start: middle('start'), cpu: middle('cpu') };
+}
+
+/** User and system time of the children that were waited for, in milliseconds. Linux counts in hundredths of a second. */
+function cpuOfChildren(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * 10;
 }
 
 function processes(folder: string): readonly Subject[] {
@@ -126,13 +143,14 @@ function containers({ env }: TestEngine, folder: string): readonly Subject[] {
 
 function print(rows: readonly Row[]): string {
   const ms = (value: number): string => value.toFixed(0);
-  const lines = rows.map(({ name, byHand, run, start }) => {
+  const lines = rows.map(({ name, byHand, run, start, cpu }) => {
     const kept = start - byHand <= AT_MOST ? 'ok' : '**missed**';
-    return `| ${name} | ${ms(byHand)} | ${ms(run)} | ${ms(start)} | ${ms(run - byHand)} | ${ms(start - byHand)} | ${kept} |`;
+    const added = [run - byHand, start - byHand].map(ms).join(' | ');
+    return `| ${name} | ${ms(byHand)} | ${ms(run)} | ${ms(start)} | ${added} | ${kept} | ${ms(cpu)} |`;
   });
   return [
-    `| ms, median of ${flags.rounds} | by hand | \`sally run\` | \`sally start\` | run adds | start adds | at most ${AT_MOST} |`,
-    '|---|--:|--:|--:|--:|--:|---|',
+    `| ms, median of ${flags.rounds} | by hand | \`sally run\` | \`sally start\` | run adds | start adds | at most ${AT_MOST} | processor time of ours |`,
+    '|---|--:|--:|--:|--:|--:|---|--:|',
     ...lines,
     '',
     `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,

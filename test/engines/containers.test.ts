@@ -22,6 +22,8 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 });
 /** Where the network goes through a proxy that opens TLS, builds need its certificate; this bundle has it, if there is one. */
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
+const BUILD_FLAGS = ['--runtime-image', BASE_IMAGE, '--ca-cert', CERTIFICATES];
+
 interface Container extends AsyncDisposable {
   readonly name: string;
   readonly url: string;
@@ -57,12 +59,30 @@ const onEngine = (home: WorkloadHome, engine: TestEngine): WorkloadHome => ({
   },
 });
 
-describe.each(['docker', 'podman'] as const)('servers in containers of %s', (kind) => {
+/** One of each for the whole file: filling an engine with its first image takes longer than most tests. */
+const KINDS = ['docker', 'podman'] as const;
+const engines: Partial<Record<(typeof KINDS)[number], TestEngine>> = {};
+beforeAll(async () => {
+  await Promise.all([
+    startDocker().then((engine) => Object.assign(engines, { docker: engine })),
+    startPodman().then((engine) => Object.assign(engines, { podman: engine })),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all(Object.values(engines).map((engine) => engine[Symbol.asyncDispose]()));
+});
+
+function engineOf(kind: (typeof KINDS)[number]): TestEngine {
+  const engine = engines[kind];
+  if (!engine) throw new Error(`${kind} did not start`);
+  return engine;
+}
+
+describe.each(KINDS)('servers in containers of %s', (kind) => {
   let engine: TestEngine;
-  beforeAll(async () => {
-    engine = kind === 'docker' ? await startDocker() : await startPodman();
+  beforeAll(() => {
+    engine = engineOf(kind);
   });
-  afterAll(() => engine?.[Symbol.asyncDispose]());
   afterEach(async () => expect(await engine.containers()).toEqual([]));
   const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engine);
 
@@ -319,23 +339,21 @@ describe.each(['docker', 'podman'] as const)('servers in containers of %s', (kin
   });
 });
 
-describe('images that are built from packages', () => {
+describe.each(KINDS)('images that %s builds from packages', (kind) => {
   let engine: TestEngine;
-  beforeAll(async () => {
-    engine = await startDocker();
+  beforeAll(() => {
+    engine = engineOf(kind);
   });
-  afterAll(() => engine?.[Symbol.asyncDispose]());
   afterEach(async () => expect(await engine.containers()).toEqual([]));
   const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engine);
-  const flags = ['--runtime-image', BASE_IMAGE, '--ca-cert', CERTIFICATES];
 
   it('come from npm, run as nobody, and are there at once the second time', async () => {
     await using home = await newHome();
     const server = 'npx://@modelcontextprotocol/server-memory@2026.8.31';
     const env = { 'npm_config_//registry.example.com/:_authToken': 'hunter2-hunter2' };
-    const built = (await home.ok(['build', server, ...flags], { env })).trim();
+    const built = (await home.ok(['build', server, ...BUILD_FLAGS], { env })).trim();
     const before = performance.now();
-    expect((await home.ok(['build', server, ...flags])).trim()).toBe(built);
+    expect((await home.ok(['build', server, ...BUILD_FLAGS])).trim()).toBe(built);
     expect(performance.now() - before).toBeLessThan(8_000);
     const [image] = JSON.parse(await engine.cli('image', 'inspect', built)) as {
       Config: { User: string; Env: string[] };
@@ -344,18 +362,53 @@ describe('images that are built from packages', () => {
     // What the builder knew is in no layer and in no word about them.
     expect(JSON.stringify(image)).not.toContain('hunter2');
     expect(await engine.cli('history', '--no-trunc', built)).not.toContain('hunter2');
-    await using running = await runServer(home, ['--name', 'memory', '--permission-profile', 'none', ...flags], server);
+    await using running = await runServer(
+      home,
+      ['--name', 'memory', '--permission-profile', 'none', ...BUILD_FLAGS],
+      server,
+    );
     expect(await running.call('read_graph')).toContain('entities');
     const exported = JSON.parse(await readFile(await exportOf(home, 'memory'), 'utf8')) as Record<string, unknown>;
     expect(exported).toMatchObject({ image: server, runtime: 'container' });
     await home.ok(['rm', 'memory']);
   });
 
+  it('come from a folder of Go, with nothing but the program in them', async () => {
+    await ensureGoImage(engine);
+    await using home = await newHome();
+    const words = ['go://./test/fixtures/go-server', '--runtime-image', GO_IMAGE];
+    const image = (await home.ok(['build', ...words], { cwd: ROOT })).trim();
+    const [found] = JSON.parse(await engine.cli('image', 'inspect', image)) as { Size: number }[];
+    expect(found?.Size).toBeLessThan(20_000_000);
+    const said = await home.ok(['run', ...words, '--name', 'go', '--format', 'json', '--', 'one', 'two'], {
+      cwd: ROOT,
+    });
+    await using session = await connectClient((JSON.parse(said) as { url: string }).url);
+    const { content } = await session.client.callTool({ name: 'args' });
+    expect(content).toEqual([{ type: 'text', text: 'one two' }]);
+    await home.ok(['rm', 'go']);
+  });
+
+  it('have the system packages that were asked for', async () => {
+    await using home = await newHome();
+    const words = ['build', 'npx://is-number@7.0.0', ...BUILD_FLAGS, '--runtime-add-package', 'tree'];
+    // A library is no server; the packages come before that is known, and are kept for the next build.
+    expect((await home.sally(words)).stderr).toContain('has no program to run');
+    const names = (await engine.cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
+    const base = names.find((name) => name.includes('sallyport/npx-base:')) ?? '';
+    expect(await engine.cli('run', '--rm', '--entrypoint', 'tree', base, '--version')).toMatch(/^tree v/);
+  });
+});
+
+// What differs between engines is seen above.
+describe('images that are built from packages', () => {
+  const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engineOf('docker'));
+
   it('come from PyPI', async () => {
     await using home = await newHome();
     const server = await runServer(
       home,
-      ['--name', 'time', ...flags, '--', '--local-timezone', 'UTC'],
+      ['--name', 'time', ...BUILD_FLAGS, '--', '--local-timezone', 'UTC'],
       'uvx://mcp-server-time',
     );
     expect(await server.call('get_current_time', { timezone: 'UTC' })).toContain('UTC');
@@ -363,22 +416,12 @@ describe('images that are built from packages', () => {
     await home.ok(['rm', 'time']);
   });
 
-  it('come from a folder of Go, with nothing but the program in them', async () => {
-    await ensureGoImage(engine);
-    await using home = await newHome();
-    const image = (
-      await home.ok(['build', 'go://./test/fixtures/go-server', '--runtime-image', GO_IMAGE], { cwd: ROOT })
-    ).trim();
-    const [found] = JSON.parse(await engine.cli('image', 'inspect', image)) as { Size: number }[];
-    expect(found?.Size).toBeLessThan(20_000_000);
-  });
-
   it('fail with what the build said', async () => {
     await using home = await newHome();
     const { code, stderr } = await home.sally([
       'build',
       'npx://@modelcontextprotocol/there-is-no-such-server',
-      ...flags,
+      ...BUILD_FLAGS,
     ]);
     expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('check the name and version') });
   });
@@ -386,7 +429,7 @@ describe('images that are built from packages', () => {
 
 describe('a virtual server', () => {
   it('has servers in containers among its own', async () => {
-    await using engine = await startDocker();
+    const engine = engineOf('docker');
     await using home = onEngine(await workloadHome([]), engine);
     const yaml = ['VirtualMCPServer', 'MCPGroup', 'MCPServer'].map(
       (kind) =>

@@ -260,8 +260,8 @@ describe('a full disk', () => {
     const disk = join(plain.folder, 'disk');
     await mkdir(disk);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk]);
+    const home = withEnv(plain, { SALLYPORT_HOME: join(disk, 'home') });
     try {
-      const home = withEnv(plain, { SALLYPORT_HOME: join(disk, 'home') });
       const [first, second] = ['first', 'second'];
       for (const name of [first, second]) await home.ok(['run', 'npx://good', '--runtime', 'process', '--name', name]);
       const state = join(disk, 'home/state/workloads', first, 'workload.json');
@@ -290,6 +290,7 @@ describe('a full disk', () => {
       await home.ok(['rm', first]);
       expect(home.processes()).toEqual([]);
     } finally {
+      await home.sally(['rm', '--all']);
       execFileSync('umount', ['--lazy', disk]);
     }
   });

@@ -169,8 +169,10 @@ async function emptyImage(parts: ImageParts): Promise<string> {
   const { api } = parts.engine;
   const { Readable } = await import('node:stream');
   const stream = await api.importImage(Readable.from([archive]) as never, { repo, tag: version });
-  await buffer(stream as never);
-  return (await findImage(tag, parts.engine)) ?? tag;
+  const said = (await buffer(stream as never)).toString('utf8');
+  const [, id = tag] = /"status":"(sha256:[0-9a-f]{64})"/.exec(said) ?? [];
+  await api.getImage(id).tag({ repo, tag: version }); // Podman names what it imports `latest`, whatever it was told
+  return id;
 }
 
 interface Commit extends Pick<ImageParts, 'engine'> {
@@ -189,11 +191,11 @@ async function commit(
     ...Object.entries(env).map(([name, value]) => `ENV ${name}=${value}`),
     ...(entrypoint === undefined ? [] : [`ENTRYPOINT ${JSON.stringify([entrypoint])}`, 'CMD []', 'WORKDIR /tmp']),
     ...(user === undefined ? [] : [`USER ${user}`]),
-    'LABEL dev.sallyport/built=true',
   ];
   const { Id } = (await container.commit({
     _query: { container: container.id, repo, tag: version, changes },
-    _body: {},
+    // Never empty: the library would send nothing then, and Podman wants something to read.
+    _body: { Labels: { 'dev.sallyport/built': 'true' } },
   })) as { Id: string };
   return (await findImage(tag, engine)) ?? Id;
 }

@@ -21,21 +21,39 @@ done
 exec "$1" -e "$2" $left`;
 
 /** Removes containers by name, and folders by path. It runs as the text of this function, so it uses nothing from outside its body. */
-function removeAll(): void {
+async function removeAll(): Promise<void> {
   const { request: plain } = process.getBuiltinModule('node:http');
   const { request: secure } = process.getBuiltinModule('node:https');
   const place = JSON.parse(process.env.SALLYPORT_ENGINE ?? '{}') as Record<string, unknown>;
   const request = place.ca === undefined ? plain : secure;
-  for (const name of process.argv.slice(1)) {
+
+  /** The status, or nothing: the engine is gone, and its containers with it or out of reach. */
+  function remove(name: string): Promise<number | undefined> {
+    const path = `/containers/${encodeURIComponent(name)}?force=true&v=true`;
+    return new Promise((resolve) => {
+      request({ ...place, path, method: 'DELETE', timeout: 30_000 }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      })
+        .on('error', () => resolve(undefined))
+        .on('timeout', () => resolve(undefined))
+        .end();
+    });
+  }
+
+  // What was told last goes first: a server before the relay in whose network it lives. Podman keeps that one until the other is gone.
+  for (const name of process.argv.slice(1).reverse()) {
     if (name.startsWith('/')) {
       process.getBuiltinModule('node:fs').rmSync(name, { recursive: true, force: true });
       continue;
     }
-    const path = `/containers/${encodeURIComponent(name)}?force=true&v=true`;
-    request({ ...place, path, method: 'DELETE', timeout: 30_000 }, (answer) => answer.resume())
-      .on('error', () => {}) // the engine is gone, and its containers with it or out of reach
-      .end();
+    for (let tries = 1; tries <= 8; tries++) {
+      const status = await remove(name);
+      if (status === undefined || status < 300 || status === 404) break;
+      await new Promise((resolve) => setTimeout(resolve, 150 * tries));
+    }
   }
+  process.exit(); // nobody waits for an engine that hangs
 }
 
 /** Removes the containers of a gateway that was killed before it could. */

@@ -11,7 +11,10 @@ import { soon } from './soon.ts';
 export async function reap({ api }: Pick<Engine, 'api'>, env: Environment, log: Log): Promise<void> {
   const filters = { label: [`${LABEL.home}=${homeOf(env)}`] };
   const found = await soon(api.listContainers({ all: true, filters }));
-  for (const { Id, Labels } of found.filter(({ Labels }) => !hasOwner(Labels))) {
+  const orphans = found.filter(({ Labels }) => !hasOwner(Labels));
+  const isRelay = (labels: Readonly<Record<string, string>>): number => Number(labels[LABEL.role] === 'relay');
+  // A relay last: Podman keeps it as long as there is a server in its network.
+  for (const { Id, Labels } of orphans.sort((one, two) => isRelay(one.Labels) - isRelay(two.Labels))) {
     await api
       .getContainer(Id)
       .remove({ force: true, v: true })
