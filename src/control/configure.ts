@@ -1,7 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { SallyError } from '../base/index.ts';
-import { given } from '../plan/index.ts';
+import { given, SallyError } from '../base/index.ts';
 import { checkRunConfig, parseToolsOverride, RUN_CONFIG_VERSION, type RunConfig } from '../resources/index.ts';
 import { parseSecretFlag } from '../secrets/index.ts';
 import { type Environment, readEnvFile, readEnvFolder } from '../workloads/index.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { SallyError } from '../base/index.ts';
-import { given } from '../plan/index.ts';
+import { given, SallyError } from '../base/index.ts';
 import { CONTAINER_FIELDS, checkRunConfig, RUN_CONFIG_VERSION, type RunConfig } from '../resources/index.ts';
 import { CONFINING, isConfined } from './confinement.ts';
 

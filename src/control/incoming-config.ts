@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { given } from '../plan/index.ts';
+import { given } from '../base/index.ts';
 import type { RunConfig } from '../resources/index.ts';
 import type { Environment } from '../workloads/index.ts';
 import { clientSecretSource, readClientSecret, type SecretPlaces } from './client-secret.ts';

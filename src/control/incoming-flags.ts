@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { SallyError, Secret } from '../base/index.ts';
-import { given, type IncomingPlan, type OidcPlan, resourceOf } from '../plan/index.ts';
+import { given, SallyError, Secret } from '../base/index.ts';
+import { type IncomingPlan, type OidcPlan, resourceOf } from '../plan/index.ts';
 
 /** What was said on the command line about how callers prove who they are. */
 export interface IncomingFlags {

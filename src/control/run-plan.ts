@@ -1,5 +1,5 @@
-import { type Log, SallyError, type Secret } from '../base/index.ts';
-import { type BackendTarget, type GatewayPlan, given, planSingle, type ToolsPlan } from '../plan/index.ts';
+import { given, type Log, SallyError, type Secret } from '../base/index.ts';
+import { type BackendTarget, type GatewayPlan, planSingle, type ToolsPlan } from '../plan/index.ts';
 import { parsePackageReference, type RunConfig } from '../resources/index.ts';
 import type { ResolveSecrets } from '../secrets/index.ts';
 import { type Environment, type Launch, readEnvFile, readEnvFolder, resolvePackage } from '../workloads/index.ts';

@@ -1,6 +1,6 @@
-import { type Log, SallyError, type Secret, toSallyError } from '../base/index.ts';
+import { given, type Log, SallyError, type Secret, toSallyError } from '../base/index.ts';
 import { createBackendPool, createCheckers } from '../gateway/index.ts';
-import { type DoorPlan, given, keyOf, planResources } from '../plan/index.ts';
+import { type DoorPlan, keyOf, planResources } from '../plan/index.ts';
 import { backendsOf, ConfigError, type ResourceOf, type ResourceSet, secretFromResources } from '../resources/index.ts';
 import type { SecretSource } from '../secrets/index.ts';
 import { watchFolder } from '../sources/index.ts';

@@ -1,5 +1,5 @@
-import { SallyError, Secret } from '../base/index.ts';
-import { type CredentialPlan, given, type IncomingPlan } from '../plan/index.ts';
+import { given, SallyError, Secret } from '../base/index.ts';
+import type { CredentialPlan, IncomingPlan } from '../plan/index.ts';
 import type { RunConfig } from '../resources/index.ts';
 import type { Environment } from '../workloads/index.ts';
 import { clientSecretSource, readClientSecret, type SecretPlaces } from './client-secret.ts';

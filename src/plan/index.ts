@@ -3,7 +3,6 @@
  * a function.
  */
 
-export { given } from '../base/index.ts';
 export type {
   AuthServerPlan,
   ClientAuthPlan,

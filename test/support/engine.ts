@@ -230,7 +230,7 @@ function baseArchive(): string {
       '--customize-hook=mkdir -p "$1/usr/local/lib/node_modules"',
       `--customize-hook=copy-in '${npm}' /usr/local/lib/node_modules`,
       '--customize-hook=ln -s ../lib/node_modules/npm/bin/npm-cli.js "$1/usr/local/bin/npm"',
-      ...['bookworm', draft, 'http://deb.debian.org/debian'],
+      ...['bookworm', draft],
     ],
     { stdio: 'inherit' },
   );

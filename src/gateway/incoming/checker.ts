@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Log } from '../../base/index.ts';
+import { given, type Log } from '../../base/index.ts';
 import {
   createFetch,
   createIntrospection,
@@ -9,7 +9,7 @@ import {
   type Verdict,
   verifyJwt,
 } from '../../oauth/index.ts';
-import { given, keyOf, type OidcPlan } from '../../plan/index.ts';
+import { keyOf, type OidcPlan } from '../../plan/index.ts';
 import { createSeldom } from './seldom.ts';
 import { rememberVerified, type TokenCheck } from './verified.ts';
 

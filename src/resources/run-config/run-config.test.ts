@@ -83,6 +83,16 @@ describe('a run configuration', () => {
       'external_token_header_name: must not be a header of MCP',
     ],
     [
+      'an exchanged token beside a bearer token',
+      {
+        ...REMOTE,
+        oidc_config: CALLERS,
+        token_exchange_config: EXCHANGE,
+        remote_auth_config: { bearer_token_ref: 'file:/run/token' },
+      },
+      'token_exchange_config: fills the header Authorization, and so does the bearer token',
+    ],
+    [
       'an exchanged token in a header that has a value',
       {
         ...WEB,

@@ -24,11 +24,12 @@ interface Surroundings {
   readonly header_forward?:
     | { readonly add_plaintext_headers: object; readonly add_headers_from_secret: object }
     | undefined;
+  readonly remote_auth_config?: object | undefined;
 }
 
 /** What must hold between the exchange and the rest of a configuration, for each rule whether it is broken. */
 export function exchangeRules(config: Surroundings): readonly (readonly [boolean, 'token_exchange_config', string])[] {
-  const { token_exchange_config: exchange, oidc_config, transport, header_forward } = config;
+  const { token_exchange_config: exchange, oidc_config, transport, header_forward, remote_auth_config } = config;
   if (!exchange) return [];
   const header = exchange.external_token_header_name ?? 'Authorization';
   const fixed = { ...header_forward?.add_plaintext_headers, ...header_forward?.add_headers_from_secret };
@@ -50,6 +51,11 @@ export function exchangeRules(config: Surroundings): readonly (readonly [boolean
       'needs client_id together with client_secret_ref',
     ],
     [isTaken, 'token_exchange_config', `fills the header ${header}, and so does header_forward; choose one`],
+    [
+      remote_auth_config !== undefined && header.toLowerCase() === 'authorization',
+      'token_exchange_config',
+      'fills the header Authorization, and so does the bearer token of remote_auth_config; choose one',
+    ],
   ];
 }
 
