@@ -1,13 +1,10 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /** Of the young generation. Less makes a busy gateway copy what is still in use too often, more buys no speed that could be measured. */
 const ENOUGH = 16 * 1024 * 1024;
 /** By how many percent the old generation may grow before it is collected. */
 const GROWTH = 50;
-/** When a server has started, in milliseconds. */
-const STARTED = 1_000;
 
 /**
  * Keeps a busy process small. V8 prefers to grow: to 128 MB for the part of the heap in which objects are born, and several times over
@@ -19,8 +16,6 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
   setFlagsFromString(`--heap-growing-percent=${GROWTH}`);
   boundYoungGeneration();
-  // The growth counts from the first collection. Of what reading the program and its configuration left behind, most is garbage.
-  setTimeout(collect, STARTED).unref();
 }
 
 /** How much the young generation grows is looked up by V8 each time that it does. */
@@ -35,12 +30,4 @@ function boundYoungGeneration(): void {
 
 function youngBytes(): number {
   return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
-}
-
-/** V8 shows its collector to contexts that are made while the flag is set. */
-function collect(): void {
-  setFlagsFromString('--expose-gc');
-  const gc = runInNewContext('gc') as (options: { type: 'major'; execution: 'async' }) => Promise<void>;
-  setFlagsFromString('--no-expose-gc');
-  void gc({ type: 'major', execution: 'async' });
 }
