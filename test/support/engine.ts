@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, processesNaming } from './processes.ts';
+import { eventually, processesNaming, programOf } from './processes.ts';
 import { installWithApt } from './programs.ts';
 import { ROOT } from './sally.ts';
 
@@ -135,6 +135,7 @@ async function startDaemon(
       stop: end,
       async restart() {
         await end('SIGKILL');
+        await forgetContainerd(folder);
         await start();
       },
       [Symbol.asyncDispose]: dispose,
@@ -143,6 +144,16 @@ async function startDaemon(
     await dispose();
     throw error;
   }
+}
+
+/**
+ * The containerd that a killed dockerd started is killed with it, and stays a zombie where the first process of the machine does not
+ * collect it. A new dockerd that finds its number in the file takes the zombie for alive and waits a minute for its answer.
+ */
+async function forgetContainerd(folder: string): Promise<void> {
+  const own = join(folder, 'exec/containerd');
+  for (const pid of processesNaming(own)) if (programOf(pid) === 'containerd') endIfThere(pid);
+  await rm(join(own, 'containerd.pid'), { force: true });
 }
 
 function endIfThere(pid: number): void {

@@ -32,6 +32,15 @@ export function processesNaming(path: string): number[] {
     .map(Number);
 }
 
+/** What a process is called, or nothing when it is gone. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
 /** A process and everything below it, as it is now. */
 export function familyOf(pid: number): readonly ProcessIdentity[] {
   const parents = new Map<number, number>();
