@@ -17,7 +17,7 @@ export interface GuardedFetch {
   close(): Promise<void>;
 }
 
-export interface GuardedFetchOptions extends Omit<HttpClientOptions, 'maxAnswer' | 'connectTimeout'> {
+export interface GuardedFetchOptions extends Omit<HttpClientOptions, 'maxAnswer' | 'connectTimeout' | 'within'> {
   /** How long a request may take from its start to its last byte, in milliseconds. */
   readonly timeout?: number;
   /** Answers larger than this are refused, in bytes. */
@@ -29,12 +29,12 @@ const MAX_ANSWER = 1024 * 1024;
 
 export function createFetch(options: GuardedFetchOptions): GuardedFetch {
   const { timeout = TIMEOUT, maxAnswer = MAX_ANSWER, ...rest } = options;
-  const client = createHttpClient({ ...rest, maxAnswer, connectTimeout: timeout });
-  const guarded = (url: string | URL, request: FetchRequest = {}) => send(client, new URL(url), request, timeout);
+  const client = createHttpClient({ ...rest, maxAnswer, within: timeout });
+  const guarded = (url: string | URL, request: FetchRequest = {}) => send(client, new URL(url), request);
   return Object.assign(guarded, { close: () => client.close() });
 }
 
-async function send(client: HttpClient, url: URL, request: FetchRequest, timeout: number): Promise<Response> {
+async function send(client: HttpClient, url: URL, request: FetchRequest): Promise<Response> {
   const method = methodOf(request.method ?? 'GET');
   const body = request.body?.toString();
   const headers = new Headers(request.headers as Headers | Record<string, string>);
@@ -42,40 +42,28 @@ async function send(client: HttpClient, url: URL, request: FetchRequest, timeout
   headers.set('accept-encoding', 'identity');
   request.signal?.throwIfAborted();
 
-  let stopped: Error | undefined;
-  let abort: ((reason: Error) => void) | undefined;
-  const stop = (reason: Error): void => {
-    stopped = reason;
-    abort?.(reason);
-  };
-  const timer = setTimeout(
-    () => stop(new SallyError('fetch.timeout', `${url.origin} did not answer in time`)),
-    timeout,
-  );
-  const cancel = (): void => stop(asError(request.signal?.reason));
-  request.signal?.addEventListener('abort', cancel, { once: true });
-  try {
-    const answer = await client.request(url, {
-      method,
-      headers: Object.fromEntries(headers),
-      ...(body === undefined ? {} : { body }),
-      onStart: (started) => {
-        abort = started;
-        if (stopped) abort(stopped); // the time ran out while we were still connecting
-      },
-    });
-    // None of the protocols spoken here streams: an event stream is left at once, and its body is empty.
-    if (answer.stream) abort?.(new SallyError('fetch.unreachable', `${url.origin} answered with an event stream`));
-    return new Response(hasNoBody(answer.status) ? null : new Uint8Array(answer.bytes), {
-      status: answer.status,
-      headers: headersOf(answer.headers),
-    });
-  } catch (error) {
-    throw stopped ?? error;
-  } finally {
-    clearTimeout(timer);
-    request.signal?.removeEventListener('abort', cancel);
-  }
+  let leave: ((reason: Error) => void) | undefined;
+  const asked = client.request(url, {
+    method,
+    headers: Object.fromEntries(headers),
+    ...(body === undefined ? {} : { body }),
+    onStart(abort) {
+      leave = abort;
+      const cancel = (): void => abort(asError(request.signal?.reason));
+      request.signal?.addEventListener('abort', cancel, { once: true });
+      return () => request.signal?.removeEventListener('abort', cancel);
+    },
+  });
+  const answer = await asked.catch((error: unknown) => {
+    // The libraries know their own reason again.
+    throw request.signal?.aborted ? asError(request.signal.reason) : error;
+  });
+  // None of the protocols spoken here streams: an event stream is left at once, and its body is empty.
+  if (answer.stream) leave?.(new SallyError('fetch.unreachable', `${url.origin} answered with an event stream`));
+  return new Response(hasNoBody(answer.status) ? null : new Uint8Array(answer.bytes), {
+    status: answer.status,
+    headers: headersOf(answer.headers),
+  });
 }
 
 function methodOf(method: string): 'GET' | 'POST' | 'DELETE' {

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient } from './client.ts';
 
 const closing: (() => void)[] = [];
@@ -103,6 +103,38 @@ it('ends a request early', async () => {
   });
   setTimeout(() => abort?.(new Error('enough')), 20);
   await expect(waiting).rejects.toMatchObject({ cause: { message: 'enough' } });
+});
+
+describe('a server that takes the connection and never says hello', () => {
+  let silent: Server;
+  const sockets: Socket[] = [];
+  beforeAll(async () => {
+    silent = createTcpServer((socket) => sockets.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  const urlOf = (): URL => new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+
+  it('does not hold a request that is ended early', async () => {
+    let abort: ((reason: Error) => void) | undefined;
+    const waiting = client.request(urlOf(), {
+      ...GET,
+      onStart: (stop) => {
+        abort = stop;
+      },
+    });
+    setTimeout(() => abort?.(new Error('enough')), 20);
+    await expect(waiting).rejects.toMatchObject({ cause: { message: 'enough' } });
+  });
+
+  it('does not hold a request beyond its time', async () => {
+    const hasty = createHttpClient({ range: 'private', within: 20, connectTimeout: 60_000 });
+    await expect(hasty.request(urlOf(), GET)).rejects.toMatchObject({ code: 'fetch.timeout' });
+    await hasty.close();
+  });
 });
 
 it('says what is wrong when nothing listens', async () => {

@@ -3,6 +3,7 @@ import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
 import type { AddressRange } from './addresses.ts';
 import { Collector } from './collector.ts';
+import { withDeadline } from './deadline.ts';
 import { guardedLookup, refuseLiteral } from './guard.ts';
 
 export interface HttpClientOptions {
@@ -12,6 +13,8 @@ export interface HttpClientOptions {
   /** A socket file of ours that every request goes through, whatever its URL says. */
   readonly socket?: string;
   readonly connectTimeout?: number;
+  /** How long a request may take from its start to its last byte, in milliseconds. Without it who asks sets the deadline. */
+  readonly within?: number;
   /** Answers larger than this are refused, in bytes. */
   readonly maxAnswer?: number;
 }
@@ -20,12 +23,14 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /**
-   * Is given the function that ends the request early, and may give one that is called when the request is over, with all of
-   * its stream. Cheaper than a signal, and there is one for each request.
-   */
-  readonly onStart?: ((abort: (reason: Error) => void) => (() => void) | undefined) | undefined;
+  readonly onStart?: OnStart | undefined;
 }
+
+/**
+ * Is given the function that ends the request early, while it connects too, and may give one that is called when the request is
+ * over, with all of its stream. Cheaper than a signal, and there is one for each request.
+ */
+export type OnStart = (abort: (reason: Error) => void) => (() => void) | undefined;
 
 /** A whole answer, or an event stream that goes on. */
 export interface HttpAnswer {
@@ -45,7 +50,7 @@ export interface HttpClient {
 const MAX_ANSWER = 64 * 1024 * 1024;
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { range, ca, socket, connectTimeout = 10_000, maxAnswer = MAX_ANSWER } = options;
+  const { range, ca, socket, within, connectTimeout = within ?? 10_000, maxAnswer = MAX_ANSWER } = options;
   let agent: Agent | undefined;
   let opening: Promise<Agent> | undefined;
   let isClosed = false;
@@ -67,8 +72,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return agent;
   }
   // A backend is called by one URL object again and again: what only depends on the URL is found out once.
-  const places = new WeakMap<URL, { readonly origin: string; readonly path: string }>();
-  function placeOf(url: URL): { readonly origin: string; readonly path: string } {
+  const places = new WeakMap<URL, Place>();
+  function placeOf(url: URL): Place {
     const known = places.get(url);
     if (known) return known;
     refuseLiteral(url, range);
@@ -80,22 +85,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     request(url, request) {
       return new Promise((resolve, reject) => {
-        const { origin, path } = placeOf(url);
-        const send = (through: Agent): unknown =>
-          through.dispatch(
-            {
-              origin,
-              path,
-              method: request.method,
-              headers: request.headers as Record<string, string>,
-              body: request.body ?? null,
-            },
-            new Collector(url, request, maxAnswer, resolve, reject),
-          );
-        if (agent) send(agent);
+        const place = placeOf(url);
+        const onStart = within === undefined ? request.onStart : withDeadline(url, within, request.onStart);
+        const collector = new Collector(url, onStart, maxAnswer, resolve, reject);
+        if (agent) dispatch(agent, place, request, collector);
         else {
           opening ??= open();
-          opening.then(send).catch(reject);
+          opening.then((opened) => dispatch(opened, place, request, collector)).catch(reject);
         }
       });
     },
@@ -104,4 +100,14 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       await (await opening)?.destroy();
     },
   };
+}
+
+interface Place {
+  readonly origin: string;
+  readonly path: string;
+}
+
+function dispatch(agent: Agent, { origin, path }: Place, request: HttpRequest, collector: Collector): void {
+  const { method, headers, body = null } = request;
+  agent.dispatch({ origin, path, method, headers: headers as Record<string, string>, body }, collector);
 }

@@ -2,14 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codeOf, SallyError } from '../errors.ts';
 import { createChunks } from './chunks.ts';
-import type { HttpAnswer, HttpRequest } from './client.ts';
+import type { HttpAnswer, OnStart } from './client.ts';
 
 const NOTHING = Buffer.alloc(0);
 
 /** Gathers an answer without a stream object in between, unless it is a stream: most answers are one small chunk. */
 export class Collector implements Dispatcher.DispatchHandler {
   readonly #url: URL;
-  readonly #request: HttpRequest;
   readonly #maxAnswer: number;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
@@ -19,24 +18,37 @@ export class Collector implements Dispatcher.DispatchHandler {
   #more: Buffer[] | undefined;
   #size = 0;
   #stream: ReturnType<typeof createChunks> | undefined;
-  #over: (() => void) | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #stopped: Error | undefined;
+  readonly #over: (() => void) | undefined;
 
   constructor(
     url: URL,
-    request: HttpRequest,
+    onStart: OnStart | undefined,
     maxAnswer: number,
     resolve: (answer: HttpAnswer) => void,
     reject: (error: unknown) => void,
   ) {
     this.#url = url;
-    this.#request = request;
     this.#maxAnswer = maxAnswer;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#over = onStart?.((reason) => this.#stop(reason));
+  }
+
+  /** A request that still waits for its connection cannot be aborted yet: who asked is told at once, and it is not sent. */
+  #stop(reason: Error): void {
+    if (this.#controller) {
+      this.#controller.abort(reason);
+      return;
+    }
+    this.#stopped = reason;
+    this.#reject(explain(reason, this.#url));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#over = this.#request.onStart?.((reason) => controller.abort(reason));
+    if (this.#stopped) controller.abort(this.#stopped);
+    else this.#controller = controller;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {

@@ -53,26 +53,19 @@ export function openRepository(name: ImageName, env: Environment): Repository {
   const { path } = name;
   const registry = addressOf(name.registry);
   // Whoever named the image chose the registry, in his own network or not. Where a public registry sends us must be public too.
-  const own = createHttpClient({ range: 'private', maxAnswer: MOST_BYTES });
+  const own = createHttpClient({ range: 'private', maxAnswer: MOST_BYTES, within: ANSWER_WITHIN });
   let elsewhere: HttpClient | undefined;
   let authorization: string | undefined;
 
   async function theOther(): Promise<HttpClient> {
     const range = await rangeOf(registry);
-    elsewhere ??= createHttpClient({ range, maxAnswer: MOST_BYTES });
+    elsewhere ??= createHttpClient({ range, maxAnswer: MOST_BYTES, within: ANSWER_WITHIN });
     return elsewhere;
   }
 
   async function ask(url: URL, request: HttpRequest): Promise<HttpAnswer> {
     const client = url.origin === registry.origin ? own : await theOther();
-    return await client.request(url, {
-      ...request,
-      onStart(abort) {
-        const late = new SallyError('fetch.timeout', `${url.origin} did not answer in time`);
-        const timer = setTimeout(() => abort(late), ANSWER_WITHIN);
-        return () => clearTimeout(timer);
-      },
-    });
+    return await client.request(url, request);
   }
 
   async function get(place: string, accept: string): Promise<HttpAnswer> {

@@ -36,7 +36,7 @@ export function createFetch(label: string, parts: FetchParts): Fetch {
     let answer: HttpAnswer;
     try {
       client ??= openClient(parts);
-      answer = await request(await client, url, copy, parts.within ?? WITHIN);
+      answer = await request(await client, url, copy);
       if (isPassing(answer.status))
         throw new SallyError('fetch.unreachable', `it answers with status ${answer.status}`);
     } catch (error) {
@@ -73,35 +73,21 @@ async function openClient({ allowPrivateIp, within = WITHIN }: FetchParts): Prom
   return createHttpClient({
     range: allowPrivateIp ? 'private' : 'public',
     maxAnswer: MAX_BYTES,
-    connectTimeout: within,
+    within,
   });
 }
 
-async function request(client: HttpClient, url: URL, copy: Copy | undefined, within: number): Promise<HttpAnswer> {
-  let end = (_reason: Error): void => {};
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    end(new SallyError('fetch.timeout', `${url.origin} did not answer in time`));
-  }, within);
-  try {
-    const answer = await client.request(url, {
-      method: 'GET',
-      headers: {
-        accept: 'application/json',
-        ...(copy?.etag ? { 'if-none-match': copy.etag } : {}),
-        ...(copy?.lastModified && !copy.etag ? { 'if-modified-since': copy.lastModified } : {}),
-      },
-      onStart: (abort) => {
-        end = abort;
-        if (late) abort(new SallyError('fetch.timeout', `${url.origin} did not answer in time`));
-      },
-    });
-    if (answer.stream) throw new SallyError('registry.invalid', 'it answers with an event stream');
-    return answer;
-  } finally {
-    clearTimeout(timer);
-  }
+async function request(client: HttpClient, url: URL, copy: Copy | undefined): Promise<HttpAnswer> {
+  const answer = await client.request(url, {
+    method: 'GET',
+    headers: {
+      accept: 'application/json',
+      ...(copy?.etag ? { 'if-none-match': copy.etag } : {}),
+      ...(copy?.lastModified && !copy.etag ? { 'if-modified-since': copy.lastModified } : {}),
+    },
+  });
+  if (answer.stream) throw new SallyError('registry.invalid', 'it answers with an event stream');
+  return answer;
 }
 
 function refuseScheme(url: URL, label: string, allowPrivateIp: boolean): void {
