@@ -1,7 +1,7 @@
 import { SallyError } from '../base/index.ts';
 import type { RunConfig } from '../resources/index.ts';
-import { type ConfinedNetwork, networkOf, parsePort } from '../workloads/index.ts';
-import { profileOf } from './profile.ts';
+import type { ConfinedNetwork } from '../workloads/index.ts';
+import { networkFor } from './profile.ts';
 
 /** What walls around a process are made of. Where one of these is said, it gets them or does not run. */
 export const CONFINING = [
@@ -19,13 +19,7 @@ export function isConfined(config: RunConfig): boolean {
 
 /** How a confined process reaches the world, by the same rules as a container. */
 export function confinedNetworkOf(config: RunConfig): ConfinedNetwork {
-  const network = networkOf(profileOf(config), {
-    mode: config.network,
-    isolate: config.isolate_network,
-    gateway: config.allow_docker_gateway,
-    publish: config.publish.map(parsePort),
-    listens: config.transport !== 'stdio',
-  });
+  const network = networkFor(config);
   switch (network.kind) {
     case 'none':
     case 'isolated':

@@ -15,12 +15,10 @@ import {
   type Environment,
   mountsOf,
   needsRelay,
-  networkOf,
-  parsePort,
   reap,
   volumesOf,
 } from '../workloads/index.ts';
-import { profileOf } from './profile.ts';
+import { networkFor, profileOf } from './profile.ts';
 import { wantedEngine } from './runtime.ts';
 
 const MEMORY = 2 * 1024 ** 3;
@@ -73,13 +71,7 @@ async function launchWith(
   await reap(engine, env, log);
   const profile = profileOf(config);
   const isHttp = config.transport !== 'stdio';
-  const network = networkOf(profile, {
-    mode: config.network,
-    isolate: config.isolate_network,
-    gateway: config.allow_docker_gateway,
-    publish: config.publish.map(parsePort),
-    listens: isHttp,
-  });
+  const network = networkFor(config);
   const volumes = await volumesOf(profile, config.volumes, from);
   const hiding = { global: config.ignore_config?.load_global ?? true, env };
   const mounts = (await Promise.all(volumes.map((volume) => mountsOf(volume, hiding)))).flat();

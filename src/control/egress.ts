@@ -1,7 +1,7 @@
 import type { RunConfig } from '../resources/index.ts';
-import { findWay, networkOf, parsePort } from '../workloads/index.ts';
+import { findWay } from '../workloads/index.ts';
 import { confinedNetworkOf, isConfined } from './confinement.ts';
-import { profileOf } from './profile.ts';
+import { networkFor } from './profile.ts';
 
 /** A decision about one host and port, as the proxy of the workload would make it. */
 export interface EgressAnswer {
@@ -16,15 +16,7 @@ export async function explainEgress(config: RunConfig, host: string, port: numbe
   const isProcess = config.runtime === undefined || config.runtime === 'process';
   if (isProcess && !isConfined(config))
     return { allowed: true, why: 'the server is a process of this machine, which nothing confines' };
-  const network = isProcess
-    ? confinedNetworkOf(config)
-    : networkOf(profileOf(config), {
-        mode: config.network,
-        isolate: config.isolate_network,
-        gateway: config.allow_docker_gateway,
-        publish: config.publish.map(parsePort),
-        listens: config.transport !== 'stdio',
-      });
+  const network = isProcess ? confinedNetworkOf(config) : networkFor(config);
   switch (network.kind) {
     case 'none':
       return { allowed: false, why: `the ${isProcess ? 'server' : 'container'} has no network` };

@@ -10,8 +10,7 @@ import type { Vault, VaultEntry } from '../vault/index.ts';
 export type ConnectionState = 'connected' | 'over' | 'none';
 
 /** What a login has at one provider. Times are in seconds since 1970. */
-export interface Connection {
-  readonly provider: UpstreamPlan;
+export interface ConnectionFacts {
   readonly state: ConnectionState;
   /** What the user is called there. */
   readonly account?: string;
@@ -22,6 +21,10 @@ export interface Connection {
   readonly connectedAt?: number;
   readonly renewedAt?: number;
   readonly usedAt?: number;
+}
+
+export interface Connection extends ConnectionFacts {
+  readonly provider: UpstreamPlan;
 }
 
 export interface OverviewParts {

@@ -1,3 +1,5 @@
+import type { ConnectionFacts } from '../account/overview.ts';
+
 /**
  * What the pages show. Names, ids and addresses in here were chosen by strangers: the pages escape them, show what cannot be
  * seen, and make a link only of an address that a browser may safely follow.
@@ -74,18 +76,7 @@ export interface ErrorModel {
 }
 
 /** What one login has at one provider. Times are in seconds since 1970. */
-export interface ConnectionView extends ProviderView {
-  readonly state: 'connected' | 'over' | 'none';
-  /** What the user is called there. */
-  readonly account?: string;
-  readonly scopes: readonly string[];
-  readonly expiresAt?: number;
-  /** Whether new tokens come without the user. */
-  readonly isRenewed: boolean;
-  readonly connectedAt?: number;
-  readonly renewedAt?: number;
-  readonly usedAt?: number;
-}
+export interface ConnectionView extends ProviderView, ConnectionFacts {}
 
 /** A client that was let in, and what it has. */
 export interface LoginView {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createHttpClient } from './client.ts';
 
@@ -140,5 +141,55 @@ describe('a server that takes the connection and never says hello', () => {
 it('says what is wrong when nothing listens', async () => {
   await expect(client.request(new URL('http://127.0.0.1:9/'), GET)).rejects.toMatchObject({
     code: 'fetch.unreachable',
+  });
+});
+
+describe('two clients that go out by the same rules', () => {
+  const open = () => createHttpClient({ range: 'private', connectTimeout: 4_321 });
+
+  it('share their connections', async () => {
+    const connections = new Set<unknown>();
+    const port = await serve((request, response) => {
+      connections.add(request.socket);
+      response.end('x');
+    });
+    const [one, other] = [open(), open()];
+    for (const each of [one, other, one]) {
+      await each.request(new URL(`http://127.0.0.1:${port}/`), GET);
+      await sleep(20); // the connection is free a moment after its answer
+    }
+    await Promise.all([one.close(), other.close()]);
+    expect(connections.size).toBe(1);
+  });
+
+  it('close one by one: what the closed one asked ends, what the other asked does not', async () => {
+    const port = await serve((_request, response) => void setTimeout(() => response.end('late'), 200));
+    const url = new URL(`http://127.0.0.1:${port}/`);
+    const [one, other] = [open(), open()];
+    const dropped = one.request(url, GET);
+    const kept = other.request(url, GET);
+    setTimeout(() => void one.close(), 50);
+    await expect(dropped).rejects.toMatchObject({ code: 'fetch.unreachable' });
+    expect((await kept).bytes.toString()).toBe('late');
+    await expect(one.request(url, GET)).rejects.toMatchObject({ code: 'fetch.unreachable' });
+    expect((await other.request(url, GET)).status).toBe(200);
+    await other.close();
+  });
+
+  it('leave no connection behind once both are closed', async () => {
+    let sockets = 0;
+    const port = await serve((request, response) => {
+      sockets += 1;
+      request.socket.once('close', () => {
+        sockets -= 1;
+      });
+      response.end('x');
+    });
+    const [one, other] = [open(), open()];
+    await Promise.all([one, other].map((each) => each.request(new URL(`http://127.0.0.1:${port}/`), GET)));
+    await one.close();
+    expect(sockets).toBeGreaterThan(0);
+    await other.close();
+    await expect.poll(() => sockets).toBe(0);
   });
 });

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
+import { SallyError } from '../errors.ts';
 import type { AddressRange } from './addresses.ts';
+import { type Lease, lease } from './agents.ts';
 import { Collector } from './collector.ts';
 import { withDeadline } from './deadline.ts';
-import { guardedLookup, refuseLiteral } from './guard.ts';
+import { refuseLiteral } from './guard.ts';
+import { UnderWay } from './under-way.ts';
 
 export interface HttpClientOptions {
   readonly range: AddressRange;
@@ -52,25 +54,19 @@ const MAX_ANSWER = 64 * 1024 * 1024;
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { range, ca, socket, within, connectTimeout = within ?? 10_000, maxAnswer = MAX_ANSWER } = options;
   let agent: Agent | undefined;
-  let opening: Promise<Agent> | undefined;
+  let leased: Lease | undefined;
   let isClosed = false;
-  /** With the first request: the library is heavy to load, and many who may ask never do. */
-  async function open(): Promise<Agent> {
-    const { Agent } = await import('undici');
-    agent = new Agent({
-      connect: {
-        lookup: guardedLookup(range),
-        ...(socket === undefined ? {} : { socketPath: socket }),
-        timeout: connectTimeout,
-        ...(ca === undefined ? {} : { ca: [...getCACertificates('default'), ca] }),
-      },
-      // Who waits sets the deadline: a tool may take its time, and a quiet event stream is no error.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+  const underWay = new UnderWay<Collector>();
+
+  /** With the first request. */
+  function open(): Promise<Agent> {
+    leased ??= lease({ range, ca, socket, connectTimeout });
+    return leased.agent.then((opened) => {
+      agent = opened;
+      return opened;
     });
-    if (isClosed) void agent.destroy(); // what is sent through it then fails as it should
-    return agent;
   }
+
   // A backend is called by one URL object again and again: what only depends on the URL is found out once.
   const places = new WeakMap<URL, Place>();
   function placeOf(url: URL): Place {
@@ -87,19 +83,23 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       return new Promise((resolve, reject) => {
         const place = placeOf(url);
         const onStart = within === undefined ? request.onStart : withDeadline(url, within, request.onStart);
-        const collector = new Collector(url, onStart, maxAnswer, resolve, reject);
-        if (agent) dispatch(agent, place, request, collector);
-        else {
-          opening ??= open();
-          opening.then((opened) => dispatch(opened, place, request, collector)).catch(reject);
-        }
+        const collector = new Collector(url, onStart, { maxAnswer, underWay, resolve, reject });
+        if (isClosed) collector.stop(closed(url));
+        else if (agent) dispatch(agent, place, request, collector);
+        else open().then((opened) => dispatch(opened, place, request, collector), reject);
       });
     },
     async close() {
+      if (isClosed) return;
       isClosed = true;
-      await (await opening)?.destroy();
+      for (const collector of underWay.all()) collector.stop(closed(collector.url));
+      await leased?.release();
     },
   };
+}
+
+function closed(url: URL): SallyError {
+  return new SallyError('fetch.unreachable', `the connection to ${url.origin} is not needed any more`);
 }
 
 interface Place {

@@ -8,6 +8,7 @@ import { createLastWords } from '../process/last-words.ts';
 import type { Limits } from '../process/limits.ts';
 import { createLineReader } from '../process/lines.ts';
 import type { Mask } from '../process/mask.ts';
+import { sendLine } from '../process/send-line.ts';
 import { within } from '../process/within.ts';
 import { attach } from './attach.ts';
 import { containerExited, containerRemoved, engineLost, refusedByEngine, relayFailed, statusOf } from './failures.ts';
@@ -81,13 +82,8 @@ export async function startContainer(launch: ContainerLaunch, parts: LifeParts):
   }
 
   function send(line: string): void {
-    const { stdin } = pipes;
-    if (!stdin.writable) return;
-    if (stdin.writableLength + line.length > limits.unreadBytes) {
-      verdict.resolve(notReading(launch.name, limits.unreadBytes));
-      return;
-    }
-    stdin.write(`${line}\n`);
+    const isRead = sendLine(pipes.stdin, line, limits.unreadBytes);
+    if (!isRead) verdict.resolve(notReading(launch.name, limits.unreadBytes));
   }
 
   async function untilGone(): Promise<SallyError> {

@@ -7,6 +7,7 @@ import { createLastWords } from './last-words.ts';
 import type { Limits } from './limits.ts';
 import { createLineReader } from './lines.ts';
 import type { Mask } from './mask.ts';
+import { sendLine } from './send-line.ts';
 import { type GroupParts, spawnGroup } from './spawn-group.ts';
 import { within } from './within.ts';
 
@@ -50,13 +51,8 @@ export async function startRun(launch: ProcessLaunch, parts: RunParts): Promise<
   }
 
   function send(line: string): void {
-    const { stdin } = group;
-    if (!stdin.writable) return;
-    if (stdin.writableLength + line.length > limits.unreadBytes) {
-      verdict.resolve(notReading(launch.name, limits.unreadBytes));
-      return;
-    }
-    stdin.write(`${line}\n`);
+    const isRead = sendLine(group.stdin, line, limits.unreadBytes);
+    if (!isRead) verdict.resolve(notReading(launch.name, limits.unreadBytes));
   }
 
   async function untilGone(): Promise<SallyError> {
