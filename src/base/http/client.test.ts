@@ -120,8 +120,9 @@ describe('a server that takes the connection and never says hello', () => {
   const urlOf = (): URL => new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
 
   it('does not hold a request that is ended early', async () => {
+    const patient = createHttpClient({ range: 'private', connectTimeout: 60_000 });
     let abort: ((reason: Error) => void) | undefined;
-    const waiting = client.request(urlOf(), {
+    const waiting = patient.request(urlOf(), {
       ...GET,
       onStart: (stop) => {
         abort = stop;
@@ -129,6 +130,7 @@ describe('a server that takes the connection and never says hello', () => {
     });
     setTimeout(() => abort?.(new Error('enough')), 20);
     await expect(waiting).rejects.toMatchObject({ cause: { message: 'enough' } });
+    await patient.close();
   });
 
   it('does not hold a request beyond its time', async () => {
