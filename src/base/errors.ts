@@ -406,7 +406,7 @@ export const FACES = {
     exit: 1,
     expose: true,
     means:
-      'A server outside does not accept the connection: nothing listens there, its name is unknown, or the network is down.',
+      'A server outside gives no connection: nothing listens there, its name is unknown, its certificate is not trusted, or the network is down. The message says which.',
   },
   'fetch.timeout': {
     http: 200,

@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { codeOf, SallyError } from '../errors.ts';
+import { SallyError } from '../errors.ts';
 import { createChunks } from './chunks.ts';
 import type { HttpAnswer, OnStart } from './client.ts';
+import { explain } from './failure.ts';
 import type { UnderWay } from './under-way.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -108,18 +109,4 @@ function isEventStream(type: string | undefined): boolean {
 
 function tooLarge(url: URL, limit: number): SallyError {
   return new SallyError('fetch.too_large', `${url.origin} answered more than ${limit} bytes`);
-}
-
-function explain(error: unknown, url: URL): Error {
-  if (error instanceof SallyError) return error;
-  switch (codeOf(error)) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return new SallyError('fetch.timeout', `${url.origin} did not answer in time`, { cause: error });
-    case 'ECONNREFUSED':
-      return new SallyError('fetch.unreachable', `nothing listens at ${url.origin}`, { cause: error });
-    case 'ENOTFOUND':
-      return new SallyError('fetch.unreachable', `the name ${url.hostname} is not known`, { cause: error });
-    default:
-      return new SallyError('fetch.unreachable', `the connection to ${url.origin} failed`, { cause: error });
-  }
 }
