@@ -383,6 +383,56 @@ describe('what a refresh brings', () => {
     expect(provider.presented).toEqual(['refresh 1']);
   });
 
+  it('is not given when it ended while it was being stored: another one is', async () => {
+    const { provider, token, wait, store } = await start();
+    const swap = store.swap.bind(store);
+    store.swap = async (...row) => {
+      wait(5);
+      store.swap = swap;
+      return await swap(...row);
+    };
+    provider.lives = 4;
+    wait(3601);
+    expect(await token()).toBe('access 3');
+    expect(provider.presented).toEqual(['refresh 1', 'refresh 2']);
+  });
+
+  it('is not given when it ended before a process that waited for it could see it', async () => {
+    const { provider, token, wait, store, process } = await start();
+    const swap = store.swap.bind(store);
+    const storing = Promise.withResolvers<void>();
+    store.swap = async (...row) => {
+      await storing.promise;
+      return await swap(...row);
+    };
+    provider.lives = 4;
+    wait(3601);
+    const first = token();
+    await sleep(10);
+    const second = token(undefined, process());
+    await sleep(10);
+    wait(5);
+    storing.resolve();
+    expect(await Promise.all([first, second])).toEqual(['access 3', 'access 3']);
+    expect(provider.presented).toEqual(['refresh 1', 'refresh 2']);
+  });
+
+  it('is good for nobody when it cannot be stored within its life, and the login stays', async () => {
+    const { provider, token, wait, store, kept } = await start();
+    const swap = store.swap.bind(store);
+    store.swap = async (...row) => {
+      wait(5);
+      return await swap(...row);
+    };
+    provider.lives = 4;
+    wait(3601);
+    await expect(token()).rejects.toMatchObject({ code: 'outgoing.unavailable', data: { provider: 'corp' } });
+    expect(provider.presented.length).toBeLessThan(5);
+    expect(new Set(provider.presented).size).toBe(provider.presented.length);
+    store.swap = swap;
+    expect(await token()).toBe((await kept())?.accessToken.reveal());
+  });
+
   it('is given back when the login ended meanwhile', async () => {
     const { provider, token, wait, vault, orphans } = await start();
     provider.slow = 50;

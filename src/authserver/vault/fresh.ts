@@ -2,7 +2,7 @@ import type { Log, Secret } from '../../base/index.ts';
 import { createRecent } from '../../oauth/index.ts';
 import type { Upstream } from '../../oauth/upstream/index.ts';
 import type { Locks } from '../storage/locks.ts';
-import { loginNeeded } from './errors.ts';
+import { loginNeeded, unavailable } from './errors.ts';
 import { keyOf, type Place, placeOf, type TokenOwner } from './place.ts';
 import { createRenewal } from './renewal.ts';
 import { createSaving } from './saving.ts';
@@ -39,6 +39,8 @@ const TRUSTED_MEANWHILE = 1_000;
 const REMEMBERED = 20_000;
 /** A server that refuses a token this young, or in the first half of its life, does not refuse it for its age. */
 const YOUNG = 30_000;
+/** How often a token that has ended by the time it is there is asked for in a row. */
+const ROUNDS = 3;
 
 interface Remembered {
   readonly token: Secret;
@@ -65,6 +67,8 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
     return began;
   }
 
+  const hasEnded = ({ expiresAt }: VaultEntry): boolean => milliseconds(expiresAt) <= now();
+
   /** For what was looked up when so much had been forgotten as `since` says. */
   function remember(since: number, { key }: Place, found: VaultEntry, trusted = TRUSTED): Secret {
     const { accessToken, renewAt, expiresAt } = found;
@@ -80,7 +84,7 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
   }
 
   async function use(since: number, place: Place, entry: VaultEntry): Promise<Secret> {
-    if (milliseconds(entry.expiresAt) <= now()) return await renewNow(place, entry);
+    if (hasEnded(entry)) return await renewNow(place, entry);
     if (!entry.refreshToken || milliseconds(entry.renewAt) > now()) return remember(since, place, entry);
     // It is still good: whoever calls goes on with it, and the next one finds the new one. Failures are in the log.
     renew(place, entry, false).catch(() => {});
@@ -99,7 +103,12 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
 
   async function renew(place: Place, stale: VaultEntry, useless: boolean): Promise<Secret> {
     const since = forgotten;
-    const entry = await renewal.renew(place, stale, useless);
+    let entry = await renewal.renew(place, stale, useless);
+    // While a store is away, storing a token or waiting for who does so may take longer than the token lives.
+    for (let round = 1; hasEnded(entry); round++) {
+      if (round === ROUNDS) throw unavailable(place.provider, undefined);
+      entry = await renewal.renew(place, entry, true);
+    }
     youngUntil.set(place.key, now() + Math.min(YOUNG, (milliseconds(entry.expiresAt) - now()) / 2));
     return remember(since, place, entry);
   }
