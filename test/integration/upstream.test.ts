@@ -318,6 +318,24 @@ describe('an OpenID provider', () => {
     await expect(corp.refresh(old)).rejects.toMatchObject({ code: 'upstream.refused', oauthCode: 'invalid_grant' });
   });
 
+  it('gives tokens that end when the provider says, however long its answer was on the way', async () => {
+    await using idp = await startCorp();
+    const began = Date.now();
+    let known = 0;
+    // It takes ten seconds from a question to its answer.
+    await using corp = oidc(idp, { now: () => began + (idp.calls('token') > known ? 10_000 : 0) });
+    const { tokens, identity } = await login(corp);
+    expect(tokens.expiresAt).toBe(Math.floor(began / 1000) + 300);
+    known = idp.calls('token');
+    const { tokens: fresh } = await corp.refresh({
+      refreshToken: tokens.refreshToken ?? new Secret(''),
+      subject: identity.subject,
+      scopes: tokens.scopes,
+      source: tokens.source,
+    });
+    expect(fresh.expiresAt).toBe(Math.floor(began / 1000) + 300);
+  });
+
   it('keeps a rotated refresh token safe when the ID token beside it is about somebody else', async () => {
     await using idp = await startCorp();
     await using corp = oidc(idp);

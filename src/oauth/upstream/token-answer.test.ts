@@ -5,7 +5,7 @@ const CONTEXT: TokenContext = {
   provider: 'hub',
   source: { tokenEndpoint: 'https://hub.test/token' },
   scopes: ['asked'],
-  now: () => 1_000_000_000_500,
+  askedAt: 1_000_000_000_500,
 };
 const NESTED = {
   accessToken: 'authed_user.access_token',

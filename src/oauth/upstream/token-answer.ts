@@ -31,14 +31,15 @@ export interface TokenContext {
   readonly paths?: TokenPaths | undefined;
   /** What was asked for, which is what was granted when the answer does not say (RFC 6749 §5.1). */
   readonly scopes: readonly string[];
-  readonly now: () => number;
+  /** When the question went out, in milliseconds since 1970. */
+  readonly askedAt: number;
   /** A provider that nests may still answer a refresh flat. Then every token in the answer belongs to the one that was refreshed. */
   readonly flatToo?: boolean;
 }
 
 /** The tokens of an answer, without an ID token: that one has to be checked first. */
 export function tokensOf(answer: ProviderObject, context: TokenContext): UpstreamTokens {
-  const { provider, source, paths, scopes, now } = context;
+  const { provider, source, paths, scopes, askedAt } = context;
   const nested = paths && (!context.flatToo || textAt(answer, paths.accessToken) !== undefined);
   const at = nested ? paths : STANDARD;
   const accessToken = textAt(answer, at.accessToken);
@@ -56,15 +57,18 @@ export function tokensOf(answer: ProviderObject, context: TokenContext): Upstrea
   return {
     accessToken: new Secret(accessToken),
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
-    ...(Number.isFinite(expiresIn) && expiresIn > 0 ? timesOf(expiresIn, now()) : {}),
+    ...(Number.isFinite(expiresIn) && expiresIn > 0 ? timesOf(expiresIn, askedAt) : {}),
     scopes: scopesOf(valueAt(answer, at.scope)) ?? scopes,
     source,
   };
 }
 
-/** A token that lives for an hour is renewed a minute before its end; one that lives for a minute is not renewed all the time. */
-function timesOf(expiresIn: number, now: number): Pick<UpstreamTokens, 'expiresAt' | 'renewAt'> {
-  const end = now / 1000 + expiresIn;
+/**
+ * A token that lives for an hour is renewed a minute before its end; one that lives for a minute is not renewed all the time.
+ * RFC 6749 §5.1 counts from when the answer was made, which nobody tells us: it was not before it was asked for.
+ */
+function timesOf(expiresIn: number, askedAt: number): Pick<UpstreamTokens, 'expiresAt' | 'renewAt'> {
+  const end = askedAt / 1000 + expiresIn;
   const expiresAt = Math.floor(end);
   return { expiresAt, renewAt: Math.min(expiresAt, end - Math.min(RENEW_AHEAD, expiresIn / 10)) };
 }

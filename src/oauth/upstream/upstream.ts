@@ -72,6 +72,7 @@ export function createUpstream(settings: UpstreamSettings, { log, now }: Upstrea
   async function redeem(callback: URLSearchParams, leg: Leg): Promise<Redeemed> {
     const at = await metadataOf(leg.source);
     const parameters = checkCallback(settings, at, client, callback, leg);
+    const askedAt = now();
     const response = await authorizationCodeGrantRequest(
       at.server,
       client,
@@ -84,7 +85,7 @@ export function createUpstream(settings: UpstreamSettings, { log, now }: Upstrea
     const answer = await readTokenAnswer(name, response);
     const scopes = scopesFor(settings, at.server);
     const paths = endpoints.kind === 'oauth2' ? endpoints.tokenResponse : undefined;
-    const tokens = tokensOf(answer, { provider: name, source: at.source, paths, scopes, now });
+    const tokens = tokensOf(answer, { provider: name, source: at.source, paths, scopes, askedAt });
     if (endpoints.kind === 'oauth2') {
       const identity = endpoints.userInfo
         ? await readUserInfo(name, endpoints.userInfo, tokens.accessToken, fetch)
@@ -101,6 +102,7 @@ export function createUpstream(settings: UpstreamSettings, { log, now }: Upstrea
 
   async function refresh(renewable: Renewable): Promise<Refreshed> {
     const at = await metadataOf(renewable.source);
+    const askedAt = now();
     const response = await refreshTokenGrantRequest(
       at.server,
       client,
@@ -110,7 +112,7 @@ export function createUpstream(settings: UpstreamSettings, { log, now }: Upstrea
     );
     const answer = await readTokenAnswer(name, response);
     const paths = endpoints.kind === 'oauth2' ? endpoints.tokenResponse : undefined;
-    const context = { provider: name, source: at.source, paths, scopes: renewable.scopes, now, flatToo: true };
+    const context = { provider: name, source: at.source, paths, scopes: renewable.scopes, askedAt, flatToo: true };
     const tokens: UpstreamTokens = tokensOf(answer, context);
     if (endpoints.kind === 'oauth2' || answer.id_token === undefined) return { tokens };
     const check = async (): Promise<Secret> => {
