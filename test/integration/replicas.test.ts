@@ -185,6 +185,26 @@ describe('the rows of a login', () => {
 });
 
 describe('a store that is away', () => {
+  it('is to blame for a call whose token it cannot renew, not the server that wants another one', async () => {
+    const alice = await gate.login('alice');
+    await alice.seenBy('notes', { replica: 0 });
+    const { admits } = notes;
+    notes.admits = () => false;
+    const servers = [...redis.servers, ...redis.sentinels];
+    for (const server of servers) server.pause();
+    try {
+      const call = await alice.call('notes_whoami', { replica: 0 });
+      expect([call.status, call.json.error.data.code]).toEqual([503, 'storage.unavailable']);
+      expect(Number(call.headers['retry-after'])).toBeGreaterThan(0);
+    } finally {
+      for (const server of servers) server.resume();
+      notes.admits = admits;
+    }
+    await expect
+      .poll(async () => outcomeOf(await alice.call('notes_whoami', { replica: 0 })), { timeout: 15_000 })
+      .toBe('ok');
+  });
+
   it('costs 503 at once, and nothing when it is back', async () => {
     const alice = await gate.login('alice');
     const session = await openSession(alice, 0);

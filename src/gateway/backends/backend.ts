@@ -325,9 +325,10 @@ export function createBackend(
 
 const NO_PARAMS: readonly HeaderParam[] = [];
 
-/** The server is not to blame: we have no credential to show it. */
+/** The server is not to blame: we have no credential to show it, or the store that has one is away. */
 function isOfCredential(error: unknown): boolean {
-  return codeOf(error)?.startsWith('outgoing.') ?? false;
+  const code = codeOf(error) ?? '';
+  return code.startsWith('outgoing.') || code.startsWith('storage.');
 }
 
 function tripped(name: string): SallyError {
