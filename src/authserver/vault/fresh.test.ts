@@ -286,6 +286,18 @@ describe('a provider that does not renew', () => {
     expect(provider.presented).toEqual(['refresh 1']);
   });
 
+  it('for good gives way to a login that was made meanwhile', async () => {
+    const { provider, token, wait, vault, kept } = await start();
+    provider.fails = async () => {
+      await vault.of('flow').deposit('corp', { ...tokensNumber(9), subject: 'alice at corp' }, 60);
+      await vault.of('flow').handOver('corp', 'grant', OWNER, 86_400);
+      return await refused('invalid_grant')();
+    };
+    wait(3601);
+    expect(await token()).toBe('access 9');
+    expect((await kept())?.refreshToken?.reveal()).toBe('refresh 9');
+  });
+
   it.each([
     ['is away', away],
     ['takes us for a stranger', refused('invalid_client')],

@@ -119,7 +119,10 @@ export function createRenewal({ saving, upstreams, locks, lockNames, log }: Rene
       }
       // It is not presented again. The access token may still be good for a while.
       const { refreshToken: _spent, renewAt: _never, ...rest } = found.entry;
-      await place.rows.replace(place.owner, found, useless ? { ...rest, expiresAt: 0 } : rest);
+      const isKept = await place.rows.replace(place.owner, found, useless ? { ...rest, expiresAt: 0 } : rest);
+      // Somebody has logged in anew meanwhile, or stored what this refresh token brought before.
+      const other = isKept ? undefined : (await find(place)).entry;
+      if (other && isOther(other, found.entry)) return other;
       throw loginNeeded(provider);
     }
   }
