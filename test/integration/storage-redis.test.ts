@@ -254,6 +254,37 @@ describe('a server that goes away', () => {
     expect(await store.take('code:a')).toBeUndefined();
   });
 
+  it('stays away for so long that locks run out: who held one comes before all others', async () => {
+    await using server = await startRedis();
+    const name = newName();
+    await using store = await open(single(server), name);
+    await using other = await open(single(server), name);
+    const token = (await store.lock('refresh:a', 2)) ?? '';
+    await server.kill();
+    await sleep(2_100);
+    await server.start();
+    for (const one of [store, other]) await eventually(async () => one.isUp(), Boolean, 5_000);
+    expect(await other.lock('refresh:a', 2)).toBeUndefined();
+    expect(await store.extend('refresh:a', token, 2)).toBe(false); // nobody has it
+    expect(
+      await eventually(
+        () => other.lock('refresh:a', 2),
+        (lock) => lock !== undefined,
+        6_000,
+      ),
+    ).toBeDefined();
+  });
+
+  it('stays away for less than that: a lock that is free can be had at once', async () => {
+    await using server = await startRedis();
+    await using store = await open({ ...single(server), timeouts: PATIENT });
+    await store.has('refresh:a');
+    await server.kill();
+    await sleep(300);
+    await server.start();
+    expect(await store.lock('refresh:a', 100)).toBeDefined();
+  });
+
   it('a listener is told that it may have missed something', async () => {
     await using server = await startRedis();
     await using store = await open(single(server));

@@ -21,6 +21,8 @@ export interface Link {
   /** Counts the connections there were. What two commands say about each other holds only within one. */
   epoch(): number;
   isUp(): boolean;
+  /** Whether the servers came back a moment ago, after they had given no answer for this many milliseconds. */
+  isBackAfter(away: number): boolean;
   /** Waits for the first connection, and fails when there is none in time or a setting is wrong. */
   opened(): Promise<void>;
   close(): void;
@@ -32,6 +34,8 @@ export interface RunOptions {
 }
 
 const PAUSE = 25;
+/** How long it takes every process to connect again and to write what had to wait. */
+const MOMENT = 3_000;
 /** Requests that wait for a connection at the same time. */
 const MOST_WAITING = 1_000;
 
@@ -41,6 +45,8 @@ export function createLink({ client, plan, where, log }: LinkParts): Link {
   let lastError: unknown;
   let downSince: number | undefined = performance.now();
   let wasUp = false;
+  let answeredAt = performance.now();
+  let back: { readonly at: number; readonly away: number } | undefined;
   let isClosed = false;
   let waiting = 0;
   const wakers = new Set<() => void>();
@@ -55,7 +61,11 @@ export function createLink({ client, plan, where, log }: LinkParts): Link {
   client.on('ready', () => {
     downSince = undefined;
     lastError = undefined;
-    if (wasUp) log.info('storage is back', { storage: where });
+    if (wasUp) {
+      const at = performance.now();
+      back = { at, away: at - answeredAt };
+      log.info('storage is back', { storage: where });
+    }
     wasUp = true;
     wake();
   });
@@ -112,7 +122,9 @@ export function createLink({ client, plan, where, log }: LinkParts): Link {
       await usable();
       const since = epoch;
       try {
-        return await command(client, again);
+        const answer = await command(client, again);
+        answeredAt = performance.now();
+        return answer;
       } catch (error) {
         if (isTimeout(error)) abandon(since, error);
         const wasExecuted = executed(error);
@@ -128,6 +140,7 @@ export function createLink({ client, plan, where, log }: LinkParts): Link {
     run,
     isUp,
     epoch: () => epoch,
+    isBackAfter: (away) => back !== undefined && back.away > away && performance.now() - back.at < MOMENT,
     async opened() {
       const until = performance.now() + dial + read;
       while (!isUp()) {

@@ -89,6 +89,9 @@ export async function createRedisStore(plan: RedisPlan, { name, log }: RedisPart
       return ((await read(['EVAL', MEMBERS, '1', at(group)])) as unknown[]).map(String);
     },
     async lock(key, ttl) {
+      // While the store was away a lock may have run out whose holder lives, and has yet to write what it did. It goes first.
+      // Holders keep their locks with half of the time to spare.
+      if (link.isBackAfter((ttl * 1000) / 2)) return undefined;
       const token = createLockToken();
       const isOurs = await write((again) => ['EVAL', ADD, '1', at(key), token, ms(ttl), flag(again)]);
       return isOurs === 1 ? token : undefined;
