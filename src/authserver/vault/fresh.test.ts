@@ -395,11 +395,14 @@ describe('what a refresh brings', () => {
     expect(provider.presented).toEqual(['refresh 1']);
   });
 
-  it('is not given when it ended while it was being stored: another one is', async () => {
+  it.each([
+    ['ended', 5],
+    ['was about to end', 3.8],
+  ])('is not given when it %s while it was being stored: another one is', async (_what, seconds) => {
     const { provider, token, wait, store } = await start();
     const swap = store.swap.bind(store);
     store.swap = async (...row) => {
-      wait(5);
+      wait(seconds);
       store.swap = swap;
       return await swap(...row);
     };

@@ -39,7 +39,7 @@ const TRUSTED_MEANWHILE = 1_000;
 const REMEMBERED = 20_000;
 /** A server that refuses a token this young, or in the first half of its life, does not refuse it for its age. */
 const YOUNG = 30_000;
-/** How often a token that has ended by the time it is there is asked for in a row. */
+/** How often another token is asked for in a row, when the one that came is to be renewed by the time it is there. */
 const ROUNDS = 3;
 
 interface Remembered {
@@ -68,6 +68,7 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
   }
 
   const hasEnded = ({ expiresAt }: VaultEntry): boolean => milliseconds(expiresAt) <= now();
+  const isDue = ({ refreshToken, renewAt }: VaultEntry): boolean => !!refreshToken && milliseconds(renewAt) <= now();
 
   /** For what was looked up when so much had been forgotten as `since` says. */
   function remember(since: number, { key }: Place, found: VaultEntry, trusted = TRUSTED): Secret {
@@ -85,7 +86,7 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
 
   async function use(since: number, place: Place, entry: VaultEntry): Promise<Secret> {
     if (hasEnded(entry)) return await renewNow(place, entry);
-    if (!entry.refreshToken || milliseconds(entry.renewAt) > now()) return remember(since, place, entry);
+    if (!isDue(entry)) return remember(since, place, entry);
     // It is still good: whoever calls goes on with it, and the next one finds the new one. Failures are in the log.
     renew(place, entry, false).catch(() => {});
     return remember(since, place, entry, TRUSTED_MEANWHILE);
@@ -105,10 +106,10 @@ export function createFreshTokens(parts: FreshParts): FreshTokens {
     const since = forgotten;
     let entry = await renewal.renew(place, stale, useless);
     // While a store is away, storing a token or waiting for who does so may take longer than the token lives.
-    for (let round = 1; hasEnded(entry); round++) {
-      if (round === ROUNDS) throw unavailable(place.provider, undefined);
-      entry = await renewal.renew(place, entry, true);
+    for (let round = 1; round < ROUNDS && isDue(entry); round++) {
+      entry = await renewal.renew(place, entry, hasEnded(entry));
     }
+    if (hasEnded(entry)) throw unavailable(place.provider, undefined);
     youngUntil.set(place.key, now() + Math.min(YOUNG, (milliseconds(entry.expiresAt) - now()) / 2));
     return remember(since, place, entry);
   }
