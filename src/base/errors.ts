@@ -4,6 +4,8 @@ export interface Face {
   readonly rpc: number;
   readonly exit: number;
   readonly expose: boolean;
+  /** Its words are for whoever runs us, since they name inner addresses and settings: callers read what it means instead. */
+  readonly inner?: true;
   /** One sentence for `docs/errors.md`: what it means and what to do about it. */
   readonly means: string;
 }
@@ -435,6 +437,7 @@ export const FACES = {
     rpc: 5035,
     exit: 5,
     expose: true,
+    inner: true,
     means:
       'The store of the authorization server does not answer, or refuses us. Logins and refreshes wait for it; nothing is lost. Try again in a moment. The log of the gateway has the cause.',
   },

@@ -196,6 +196,7 @@ describe('a store that is away', () => {
       const call = await alice.call('notes_whoami', { replica: 0 });
       expect([call.status, call.json.error.data.code]).toEqual([503, 'storage.unavailable']);
       expect(Number(call.headers['retry-after'])).toBeGreaterThan(0);
+      for (const { address } of servers) expect(JSON.stringify(call.json)).not.toContain(address);
     } finally {
       for (const server of servers) server.resume();
       notes.admits = admits;
