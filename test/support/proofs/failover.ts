@@ -24,8 +24,8 @@ export interface FailoverFigures {
   readonly ownRefreshes: number;
 }
 
-/** How long tokens of the provider last, in seconds: longer than storing one takes during the failover, and passing it on after that. */
-const SHORT = 6;
+/** How long tokens of the provider last, in seconds: about as long as storing one takes during the failover, so that some end then. */
+const SHORT = 4;
 const CALLERS = 8;
 /** More than the sentinels of the test and the connections need together. */
 const MOST = 10_000;
