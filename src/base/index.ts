@@ -4,7 +4,8 @@
  */
 export { cacheFolder, configFolder, dataFolder, stateFolder } from './directories.ts';
 export { DURATION_PATTERN, parseDuration } from './duration.ts';
-export { codeOf, type ErrorCode, type ErrorDetails, FACES, type Face, SallyError, toSallyError } from './errors.ts';
+export { codeOf, type ErrorDetails, SallyError, toSallyError } from './errors.ts';
+export { type ErrorCode, FACES, type Face } from './faces.ts';
 export { given } from './given.ts';
 export { keepHeapSmall } from './heap.ts';
 export { createLog, type Log, type LogFields, type LogLevel, silentLog } from './log.ts';
