@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SallyError } from '../../base/index.ts';
+import { codeOf, SallyError } from '../../base/index.ts';
 import { META, MODERN_REVISION } from '../../mcp/index.ts';
 import { read } from '../call.ts';
 import { type Asking, OwnCall } from './own-call.ts';
@@ -32,6 +32,7 @@ export async function untilUnhealthy(
       await check(talk, asking(), AbortSignal.timeout(plan.timeout));
       failures = 0;
     } catch (cause) {
+      if (isOurs(cause)) continue;
       failures += 1;
       if (failures >= plan.threshold) {
         return new SallyError('backend.unreachable', `${name} did not answer ${failures} health checks in a row`, {
@@ -40,6 +41,12 @@ export async function untilUnhealthy(
       }
     }
   }
+}
+
+/** It was not asked: what we would have to show it cannot be had right now. An outage of ours must not close every connection. */
+function isOurs(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'storage.unavailable' || code === 'outgoing.unavailable';
 }
 
 async function check(talk: Talk, { client, identity }: Asking, signal: AbortSignal): Promise<void> {
