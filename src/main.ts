@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { untilStopped } from './signals.ts';
 
-/** The only file that touches argv, the environment, signals and the exit code. It loads nothing it does not need yet. */
+/** Argv, the environment, signals and the exit code of commands are touched here and nowhere else. It loads nothing it does not need yet. */
 
 const home = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', home), 'utf8')) as { version: string };
@@ -10,7 +11,10 @@ const argv = process.argv.slice(2);
 process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
-if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+if (argv[0] === 'supervise') {
+  // Not by a name that the build could follow: it is built by itself, and must not become a part of this program.
+  await import(import.meta.url.replace(/main(\.\w+)$/, 'supervisor$1'));
+} else if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(`${version}\n`);
 } else {
   const { keepHeapSmall } = await import('./base/index.ts');
@@ -29,17 +33,4 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
   });
-}
-
-/** For commands that keep running: the first Ctrl-C asks for a clean end, the second one insists. Others end as every program does. */
-function untilStopped(): AbortSignal {
-  const stop = new AbortController();
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stop.signal.aborted) process.exit(signal === 'SIGINT' ? 130 : 143);
-    stop.abort(signal);
-  };
-  process.on('SIGINT', onSignal);
-  process.on('SIGTERM', onSignal);
-  process.on('SIGHUP', onSignal);
-  return stop.signal;
 }

@@ -23,13 +23,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   control: ['*all'],
   cli: ['*all'],
   main: ['*all'],
+  supervisor: ['*all'],
+  signals: [],
 };
 const STAGES = ['listener', 'incoming', 'clients', 'policy', 'hub', 'outgoing', 'backends'];
 const STAGE_MAY_IMPORT = ['base', 'plan', 'mcp', 'oauth', 'telemetry'];
 /** The types every stage shares. */
 const SHARED_BY_STAGES = 'gateway/call.ts';
 /** Nobody imports these. */
-const TOPS = ['cli', 'main'];
+const TOPS = ['cli', 'main', 'supervisor'];
 
 /** Each library has one owner folder. */
 const OWNERS: Readonly<Record<string, readonly string[]>> = {

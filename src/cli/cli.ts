@@ -16,7 +16,6 @@ import { addSearchCommand } from './commands/search.ts';
 import { addSecretCommands } from './commands/secret.ts';
 import { addRestartCommand, addStartCommand } from './commands/start.ts';
 import { addRemoveCommand, addStopCommand } from './commands/stop.ts';
-import { addSuperviseCommand } from './commands/supervise.ts';
 import { addUpdateCommand } from './commands/update.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVmcpCommands } from './commands/vmcp.ts';
@@ -85,7 +84,6 @@ export function buildProgram(shell: Shell, complain: (text: string) => void = ()
   addGroupCommands(program, shell);
   addBuildCommand(program, shell);
   addNetCommands(program, shell);
-  addSuperviseCommand(program, shell);
   addSearchCommand(program, shell);
   addRegistryCommands(program, shell);
   addSecretCommands(program, shell);

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
+import type { Secrets } from '../control/chosen/index.ts';
 import type { LifecycleParts } from '../control/lifecycle/index.ts';
 import { logFor, type Shell } from './cli.ts';
-import { secretParts } from './commands/secret.ts';
+import { openSecrets } from './commands/secret.ts';
 
 /** What the commands about workloads work with. */
 export async function lifecycleFor(command: Command, shell: Shell, { patient = false } = {}): Promise<LifecycleParts> {
-  const { createGroups, createWorkloadStore } = await import('../workloads/index.ts');
-  const { openSecrets } = await import('../control/chosen/index.ts');
-  let secrets: ReturnType<typeof openSecrets> | undefined;
+  const { createGroups, createWorkloadStore } = await import('../control/lifecycle/index.ts');
+  let secrets: Promise<Secrets> | undefined;
   return {
     store: createWorkloadStore(shell.env),
     groups: createGroups(shell.env),
     env: shell.env,
     self: shell.self,
     secrets() {
-      secrets ??= openSecrets(secretParts(shell));
+      secrets ??= openSecrets(shell);
       return secrets;
     },
     log: logFor(command, shell),

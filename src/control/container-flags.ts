@@ -51,8 +51,9 @@ export function refuseContainerFields(config: RunConfig): void {
   const { name, remote_url, runtime } = config;
   if (remote_url === undefined && runtime !== 'process') return;
   const works = remote_url === undefined && isConfined(config) ? FOR_CONFINED : [];
+  const unsaid = unsaidConfig();
   const said = CONTAINER_FIELDS.filter(
-    (field) => !works.includes(field) && JSON.stringify(config[field]) !== JSON.stringify(UNSAID[field]),
+    (field) => !works.includes(field) && JSON.stringify(config[field]) !== JSON.stringify(unsaid[field]),
   );
   if (remote_url !== undefined && runtime !== undefined) said.unshift('runtime' as never);
   if (said.length === 0) return;
@@ -64,10 +65,11 @@ export function refuseContainerFields(config: RunConfig): void {
 
 const FOR_CONFINED: readonly (keyof RunConfig)[] = [...CONFINING, 'ignore_config'];
 
-const UNSAID = checkRunConfig(
-  { schema_version: RUN_CONFIG_VERSION, name: 'x', remote_url: 'https://x', transport: 'sse' },
-  'the defaults',
-);
+/** The defaults of all fields. */
+function unsaidConfig(): RunConfig {
+  const least = { schema_version: RUN_CONFIG_VERSION, name: 'x', remote_url: 'https://x', transport: 'sse' };
+  return checkRunConfig(least, 'the defaults');
+}
 
 /** Relative to where the command was given, not to where the workload is started again one day. */
 function absoluteVolume(text: string): string {

@@ -19,7 +19,7 @@ import {
   volumesOf,
 } from '../workloads/index.ts';
 import { networkFor, profileOf } from './profile.ts';
-import { wantedEngine } from './runtime.ts';
+import { wantedEngine } from './wanted-engine.ts';
 
 const MEMORY = 2 * 1024 ** 3;
 const PIDS = 512;

@@ -11,7 +11,8 @@ import {
   type RunConfig,
 } from '../resources/index.ts';
 import { type Environment, type Launch, resolvePackage } from '../workloads/index.ts';
-import type { PlannedWorkload, WorkloadSpec, Workloads } from './workloads.ts';
+import { toTarget } from './target.ts';
+import type { WorkloadSpec, Workloads } from './workloads.ts';
 
 type MCPServer = ResourceOf<'MCPServer'>;
 
@@ -111,21 +112,4 @@ function runConfigOf({ metadata, spec }: MCPServer, from: string, runtime: 'cont
     },
     `MCPServer/${metadata.name}`,
   );
-}
-
-export function toTarget(planned: PlannedWorkload, shared: boolean): BackendTarget {
-  switch (planned.kind) {
-    case 'stdio':
-      return { kind: 'stdio', workload: planned.key, shared };
-    case 'streamable-http':
-    case 'sse':
-      return {
-        kind: planned.kind,
-        url: planned.url,
-        addresses: 'private',
-        headers: {},
-        workload: planned.key,
-        ...(planned.socket === undefined ? {} : { socket: planned.socket }),
-      };
-  }
 }

@@ -7,10 +7,10 @@ import { readCaBundle } from './ca-bundle.ts';
 import { isConfined } from './confinement.ts';
 import { incomingFlagsOf } from './incoming-config.ts';
 import { planFlags } from './incoming-flags.ts';
-import { toTarget } from './launches.ts';
 import { remoteHeadersOf } from './remote-headers.ts';
-import { wantedEngine } from './runtime.ts';
+import { toTarget } from './target.ts';
 import { planExchange } from './token-exchange.ts';
+import { wantedEngine } from './wanted-engine.ts';
 import type { Workloads } from './workloads.ts';
 
 export interface RunPlanParts {

@@ -5,6 +5,7 @@ import { connectEngine, type Engine, type Environment, isBuiltIn } from '../work
 import type { RunInputs } from '../workloads/registry/index.ts';
 import { isConfined } from './confinement.ts';
 import { refuseContainerFields } from './container-flags.ts';
+import { wantedEngine } from './wanted-engine.ts';
 
 /** What the registry says that a server may do, what of it nobody gets without being asked for, and who signed its image. */
 export type RegistryPermissions = Pick<RunInputs, 'name' | 'kind' | 'permissions' | 'demands' | 'provenance'>;
@@ -81,10 +82,6 @@ async function settleRuntime(
     progress(`${error.message}: ${config.name} runs as a process of this machine${rights}`);
     return { config: process };
   }
-}
-
-export function wantedEngine({ runtime }: Pick<RunConfig, 'runtime'>): 'docker' | 'podman' | undefined {
-  return runtime === 'docker' || runtime === 'podman' ? runtime : undefined;
 }
 
 /** A profile in a file becomes part of the configuration: what was agreed to does not change with the file. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { calculateJwkThumbprint, EmbeddedJWK, type JWK, jwtVerify } from 'jose';
+import type { JWK } from 'jose';
+import { loadJose } from './jose.ts';
 import { ALGORITHMS } from './jwt.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -31,6 +32,7 @@ export function createProofs(now: () => number, most = MAX_PROOFS): (request: Pr
 
   return async function checkProof({ proof, accessToken, boundTo, method, urls }) {
     const wrong = { ok: false, reason: 'the proof of its key is wrong' } as const;
+    const { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } = await loadJose();
     let id: string;
     try {
       const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {

@@ -1,5 +1,6 @@
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { JSONWebKeySet } from 'jose';
 import { codeOf } from '../base/index.ts';
+import { loadJose } from './jose.ts';
 import type { KeyLookup } from './jwt.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -35,7 +36,8 @@ export function createKeySet({ read, now, onFailure }: KeySetParts): KeyLookup {
 
   async function readNow(): Promise<void> {
     try {
-      keys = { find: createLocalJWKSet((await read()) as JSONWebKeySet), readAt: now() };
+      const [set, { createLocalJWKSet }] = await Promise.all([read() as Promise<JSONWebKeySet>, loadJose()]);
+      keys = { find: createLocalJWKSet(set), readAt: now() };
       failure = undefined;
     } catch (error) {
       failure = error;

@@ -22,11 +22,8 @@ export async function countedHome(engine?: TestEngine): Promise<WorkloadHome> {
   const home = await workloadHome(['good', 'deaf']);
   const temporary = temporaryOf(home);
   await mkdir(temporary);
-  // Not Node's compile cache: it is everybody's, and starts are slow without.
-  return withEnv(home, { ...(engine?.env ?? {}), TMPDIR: temporary, NODE_COMPILE_CACHE: CACHE });
+  return withEnv(home, { ...(engine?.env ?? {}), TMPDIR: temporary });
 }
-
-const CACHE = join(import.meta.dirname, '../../node_modules/.cache/sallyport-compiled');
 
 const temporaryOf = (home: WorkloadHome): string => join(home.folder, 'tmp');
 

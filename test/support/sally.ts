@@ -9,6 +9,8 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 const SALLY = join(ROOT, 'bin/sally.js');
+/** Shared by all homes, since starts are slow without. */
+const COMPILED = join(ROOT, 'node_modules/.cache/sallyport-compiled');
 /** What commands remember, apart from what the person at this machine runs. Each has its own unless a test says otherwise. */
 const TEST_HOME = join(process.env.TEST_HOMES ?? tmpdir(), `sally-test-home-${process.pid}`);
 let launched = 0;
@@ -133,7 +135,12 @@ export async function tempFolder(): Promise<TempFolder> {
 function launch(args: readonly string[], { cwd = ROOT, env = {} }: RunOptions) {
   return spawn(process.execPath, [SALLY, ...args], {
     cwd,
-    env: { ...process.env, SALLYPORT_HOME: join(TEST_HOME, String(++launched)), ...env },
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: COMPILED,
+      SALLYPORT_HOME: join(TEST_HOME, String(++launched)),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

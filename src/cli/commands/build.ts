@@ -37,7 +37,7 @@ export function addBuildCommand(program: Command, shell: Shell): void {
       ),
     )
     .action(async (server: string, options: Options, command: Command) => {
-      const { buildImage } = await import('../../control/lifecycle/index.ts');
+      const { buildImage } = await import('../../control/configuring/index.ts');
       const { tag, runtime, runtimeImage, runtimeAddPackage, caCert, fresh } = options;
       const image = await buildImage(
         {

@@ -18,7 +18,7 @@ export function addExportCommand(program: Command, shell: Shell): void {
     )
     .action(async (name: string, file: string | undefined, _options: object, command: Command) => {
       const { known } = await import('../../control/lifecycle/index.ts');
-      const { formatRunConfig } = await import('../../resources/index.ts');
+      const { formatRunConfig } = await import('../../resources/run-config/index.ts');
       const { store } = await lifecycleFor(command, shell);
       const text = formatRunConfig((await known(name, store)).config);
       if (file === undefined) return shell.out(text);

@@ -29,8 +29,7 @@ export function addLogsCommand(program: Command, shell: Shell): void {
       ),
     )
     .action(async (name: string, { follow, supervisor, lines }: Options, command: Command) => {
-      const { unknown } = await import('../../control/lifecycle/index.ts');
-      const { followLog, tailLog } = await import('../../workloads/index.ts');
+      const { followLog, tailLog, unknown } = await import('../../control/lifecycle/index.ts');
       const { store, stop } = await lifecycleFor(command, shell, { patient: follow === true });
       if (!(await store.names()).includes(name)) throw await unknown(name, store);
       const file = store.logFile(name, supervisor ? 'supervisor' : 'server');

@@ -20,7 +20,8 @@ export function addNetCommands(program: Command, shell: Shell): void {
       if (host === undefined || port === undefined) {
         throw new SallyError('usage.invalid', `${place} is not HOST:PORT`, { hint: 'as in api.example.com:443' });
       }
-      const { explainEgress, known } = await import('../../control/lifecycle/index.ts');
+      const { known } = await import('../../control/lifecycle/index.ts');
+      const { explainEgress } = await import('../../control/configuring/index.ts');
       const parts = await lifecycleFor(command, shell);
       const { config } = await known(name, parts.store);
       const answer = await explainEgress(config, host, Number(port));

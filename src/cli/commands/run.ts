@@ -1,13 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { SallyError } from '../../base/index.ts';
-import type {
-  LifecycleParts,
-  LookUp,
-  RegistryPermissions,
-  RunFlags,
-  SaidConfig,
-} from '../../control/lifecycle/index.ts';
+import type { LookUp, RegistryPermissions, RunFlags, SaidConfig } from '../../control/configuring/index.ts';
+import type { LifecycleParts } from '../../control/lifecycle/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import { announce } from '../announce.ts';
 import { logFor, type Shell } from '../cli.ts';
@@ -61,9 +56,8 @@ export function addRunCommand(program: Command, shell: Shell): void {
     )
     .action(async (server: string | undefined, args: readonly string[], options: Options, command: Command) => {
       const flags = saidFlags(command);
-      const { runDetached, chooseFreePort, prepareRuntime, withSaid } = await import(
-        '../../control/lifecycle/index.ts'
-      );
+      const { prepareRuntime } = await import('../../control/configuring/index.ts');
+      const { runDetached, chooseFreePort, withSaid } = await import('../../control/lifecycle/index.ts');
       const parts = await lifecycleFor(command, shell, { patient: true });
       const { config: wanted, said, permissions } = await configOf(server, args, options, flags, parts, shell);
       sayWhatIsSeen(wanted, shell);
@@ -101,7 +95,7 @@ async function configOf(
   shell: Shell,
 ): Promise<SaidConfig & { readonly permissions?: RegistryPermissions }> {
   const { configure, hasEngine, resolveSource, withDeclared, withRemoteFlags } = await import(
-    '../../control/lifecycle/index.ts'
+    '../../control/configuring/index.ts'
   );
   if (fromConfig !== undefined) {
     const other =
@@ -127,10 +121,10 @@ async function configOf(
       hint: 'arguments for the server come after --',
     });
   }
-  const { lookUpIn, openRegistry } = await import('../../control/chosen/index.ts');
-  const registry = await openRegistry({ env: shell.env, notice: (text) => shell.err(`${text}\n`) });
   const { transport } = flags;
   const lookUp: LookUp = async (name) => {
+    const { lookUpIn, openRegistry } = await import('../../control/chosen/index.ts');
+    const registry = await openRegistry({ env: shell.env, notice: (text) => shell.err(`${text}\n`) });
     const containers = await hasEngine(flags, shell.env);
     return await lookUpIn(registry, { containers, ...(transport === undefined ? {} : { transport }) })(name);
   };
@@ -150,11 +144,11 @@ function whoCanBeAsked(shell: Shell): { readonly ask?: Terminal } {
 }
 
 async function readConfig(file: string, { secrets }: LifecycleParts, shell: Shell): Promise<SaidConfig> {
-  const { parseRunConfig } = await import('../../resources/index.ts');
+  const { parseRunConfig } = await import('../../resources/run-config/index.ts');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new SallyError('config.unreadable', `${file} cannot be read`, { cause, hint: 'correct the path' });
   });
-  const { adopt, askAgain } = await import('../../control/lifecycle/index.ts');
+  const { adopt, askAgain } = await import('../../control/configuring/index.ts');
   const { config, ignored } = parseRunConfig(text, file);
   if (ignored.length > 0)
     shell.err(`${file}: these fields mean nothing here and were left out: ${ignored.join(', ')}\n`);

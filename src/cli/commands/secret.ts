@@ -34,7 +34,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .allowExcessArguments()
     .action(async (name: string, _options: object, command: Command) => {
       if (command.args.length > 1) throw valueOnCommandLine(name);
-      const { provider } = await open(shell);
+      const { provider } = await openSecrets(shell);
       const { checkSecretName } = await import('../../secrets/index.ts');
       checkSecretName(name);
       if (!provider.canWrite) await provider.set(name, new Secret('')); // refuses, before anything is asked
@@ -48,7 +48,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .addOption(formatOption())
     .addHelpText('after', examples(['secret get notes-key', 'shows it on the screen']))
     .action(async (name: string, { format }: Format) => {
-      const value = await (await open(shell)).find(name);
+      const value = await (await openSecrets(shell)).find(name);
       if (!value) throw missing(name);
       shell.out(format === 'json' ? json({ name, value: value.reveal() }) : `${value.reveal()}\n`);
     });
@@ -60,7 +60,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .addOption(formatOption())
     .addHelpText('after', examples(['secret list', 'the names']))
     .action(async ({ format }: Format) => {
-      const { provider } = await open(shell);
+      const { provider } = await openSecrets(shell);
       const names = await provider.list();
       if (format === 'json') return shell.out(json(names.map((name) => ({ name }))));
       if (names.length > 0) return shell.out(names.map((name) => `${printable(name)}\n`).join(''));
@@ -76,7 +76,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     .argument('<name>', 'name of the secret')
     .addHelpText('after', examples(['secret delete notes-key', 'servers that use it do not start any more']))
     .action(async (name: string) => {
-      if (!(await (await open(shell)).provider.delete(name))) throw missing(name);
+      if (!(await (await openSecrets(shell)).provider.delete(name))) throw missing(name);
     });
 
   secret
@@ -93,7 +93,7 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     )
     .action(async (name: ProviderName | undefined, { format }: Format) => {
       if (name !== undefined) return choose({ provider: name }, shell, format);
-      const { choice, provider } = await open(shell);
+      const { choice, provider } = await openSecrets(shell);
       if (format === 'json')
         return shell.out(json({ ...choice, canWrite: provider.canWrite, where: provider.describe() }));
       shell.out(`${choice.provider}: ${provider.describe()}\n`);
@@ -124,13 +124,13 @@ export function addSecretCommands(program: Command, shell: Shell): void {
     );
 }
 
-async function open(shell: Shell): Promise<Secrets> {
-  const { openSecrets } = await import('../../control/chosen/index.ts');
-  return openSecrets(secretParts(shell));
+export async function openSecrets(shell: Shell): Promise<Secrets> {
+  const { openSecrets: open } = await import('../../control/chosen/index.ts');
+  return await open(secretParts(shell));
 }
 
 /** What opens the secrets of the user: his environment, and himself when he is there. */
-export function secretParts(shell: Shell): SecretParts {
+function secretParts(shell: Shell): SecretParts {
   const terminal = createTerminal(shell.stdin(), shell.err);
   return { env: shell.env, ...(terminal.canAsk ? { askHidden: terminal.askHidden } : {}) };
 }

@@ -34,9 +34,8 @@ export function addUpdateCommand(program: Command, shell: Shell): void {
       }
       const { format: _, ...flags } = saidFlags(command) as ReturnType<typeof saidFlags> & { readonly format?: string };
       refuseUnkeepable(flags);
-      const { chooseFreePort, prepareRuntime, reconfigure, update, withRemoteFlags } = await import(
-        '../../control/lifecycle/index.ts'
-      );
+      const { prepareRuntime, reconfigure, withRemoteFlags } = await import('../../control/configuring/index.ts');
+      const { chooseFreePort, update } = await import('../../control/lifecycle/index.ts');
       const parts = await lifecycleFor(command, shell, { patient: true });
       const updated = await update(
         name,

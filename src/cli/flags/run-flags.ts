@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RunFlags } from '../../control/lifecycle/index.ts';
+import type { RunFlags } from '../../control/configuring/index.ts';
 import { addIncomingOptions } from '../incoming-options.ts';
 import {
   allowedHostOption,

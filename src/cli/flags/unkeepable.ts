@@ -1,5 +1,5 @@
 import { SallyError } from '../../base/index.ts';
-import type { RunFlags } from '../../control/lifecycle/index.ts';
+import type { RunFlags } from '../../control/configuring/index.ts';
 
 /** A workload is started again without its command line, and the value of a secret is kept nowhere. */
 export function refuseUnkeepable(flags: RunFlags): void {

@@ -15,7 +15,7 @@ export async function runForeground(
   const { store, stop, env } = parts;
   const { instance } = await create(config, parts, { ephemeral: true });
   try {
-    await supervise(config.name, instance, { ...running, store, stop, env });
+    await supervise(config.name, instance, config, { ...running, store, stop, env });
   } finally {
     // Not in turn with other commands: one that stops us waits for us in its turn, and then removes it itself.
     const record = await store.read(config.name).catch(() => undefined);

@@ -3,17 +3,10 @@
  * gateway, so that these commands stay fast; the supervisor, which does, has a door of its own.
  */
 
-export { askAgain } from '../ask-again.ts';
-export { type BuildWish, buildImage } from '../build-image.ts';
-export { adopt, configure, type RunFlags, reconfigure } from '../configure.ts';
-export { withDeclared } from '../declared.ts';
-export { type EgressAnswer, explainEgress } from '../egress.ts';
-export { type RemoteFlags, type SaidConfig, type SaidSecrets, withRemoteFlags } from '../remote-flags.ts';
-export { hasEngine, prepareRuntime, type RegistryPermissions } from '../runtime.ts';
-export { type LookUp, resolveSource } from '../source.ts';
+export { createGroups, createWorkloadStore, followLog, tailLog } from '../../workloads/index.ts';
 export { chooseFreePort } from './free-port.ts';
 export { createGroup, type GroupView, listGroups, removeGroup } from './groups.ts';
-export { type HandedSecrets, handedResolver, withSaid } from './handed-secrets.ts';
+export { withSaid } from './handed-secrets.ts';
 export { look, lookAtAll, type WorkloadView } from './look.ts';
 export type { LifecycleParts } from './parts.ts';
 export { forEach, known, type Selection, select, unknown } from './select.ts';

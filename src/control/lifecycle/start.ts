@@ -75,11 +75,11 @@ export async function runDetached(
   { wait, debug, said = new Map() }: StartOptions & { readonly said?: SaidSecrets },
 ): Promise<Started> {
   const { name } = config;
-  const handed = await handedFor(config, parts, said);
+  const secrets = await secretsFor(config, parts, said);
   const { instance } = await create(config, parts);
   try {
     if (said.size > 0) await (await parts.secrets()).keepNamed(said);
-    const child = await spawnSupervisor(name, { instance, handed, debug }, parts);
+    const child = await spawnSupervisor(name, { instance, handed: { config, secrets }, debug }, parts);
     if (!wait) return { name, already: false };
     const url = await untilReady(name, { child, instance }, parts);
     if (url !== undefined) return { name, url, already: false };
@@ -93,7 +93,7 @@ export async function runDetached(
   });
 }
 
-function handedFor(
+function secretsFor(
   config: RunConfig,
   { secrets }: LifecycleParts,
   said: SaidSecrets = new Map(),
@@ -138,17 +138,17 @@ export async function start(name: string, parts: LifecycleParts, options: StartO
   const { store } = parts;
   const { debug } = options;
   const { config } = await known(name, store);
-  const handed = (await isRunning(name, store)) ? {} : await handedFor(config, parts);
-  const instance = await store.alone(name, async () => {
+  const secrets = (await isRunning(name, store)) ? {} : await secretsFor(config, parts);
+  const called = await store.alone(name, async () => {
     const record = await known(name, store);
     if (await isRunning(name, store)) return undefined;
     await endSupervisor(name, await store.readSupervisor(name)); // clears away what a killed one left
     const next = newInstance();
     await store.write(name, { ...record, wanted: 'running', ephemeral: false, instance: next });
-    return next;
+    return { instance: next, handed: { config: record.config, secrets } };
   });
-  const child = instance === undefined ? undefined : await spawnSupervisor(name, { instance, handed, debug }, parts);
-  if (!options.wait) return { name, already: instance === undefined };
-  const url = await untilReady(name, { child, instance }, parts);
-  return { name, already: instance === undefined, ...(url === undefined ? {} : { url }) };
+  const child = called && (await spawnSupervisor(name, { ...called, debug }, parts));
+  if (!options.wait) return { name, already: !called };
+  const url = await untilReady(name, { child, instance: called?.instance }, parts);
+  return { name, already: !called, ...(url === undefined ? {} : { url }) };
 }

@@ -1,5 +1,6 @@
 import { selfIdentity } from '../../base/files/index.ts';
 import { createLog, type Log, type SallyError, toSallyError } from '../../base/index.ts';
+import type { RunConfig } from '../../resources/index.ts';
 import { openLogFile, type SupervisorRecord, type WorkloadStore } from '../../workloads/index.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { type RunParts, run } from '../run.ts';
@@ -16,7 +17,12 @@ export interface SuperviseParts extends Omit<RunParts, 'log' | 'onWords' | 'onOp
  * Keeps one workload running: the server, the gateway in front of it, its logs, and a socket on which commands ask how it is
  * and when it should end. Only the supervisor that was called for takes the workload up; one that comes late ends.
  */
-export async function supervise(name: string, instance: string, parts: SuperviseParts): Promise<void> {
+export async function supervise(
+  name: string,
+  instance: string,
+  config: RunConfig,
+  parts: SuperviseParts,
+): Promise<void> {
   const { store } = parts;
   const ending = new AbortController();
   const stop = AbortSignal.any([parts.stop, ending.signal]);
@@ -47,13 +53,12 @@ export async function supervise(name: string, instance: string, parts: Supervise
     },
   });
   try {
-    const config = await store.alone(name, async () => {
-      const record = await store.read(name);
-      if (record?.instance !== instance) return undefined;
+    const isWanted = await store.alone(name, async () => {
+      if ((await store.instanceOf(name)) !== instance) return false;
       await tellState('starting');
-      return record.config;
+      return true;
     });
-    if (!config) return; // another command decided otherwise in the meantime
+    if (!isWanted) return; // another command decided otherwise in the meantime
     try {
       await run(config, {
         ...parts,

@@ -63,7 +63,8 @@ export function parsePermissionProfile(text: string, file: string): PermissionPr
 }
 
 function check<S extends z.ZodType>(schema: S, value: unknown, place: string): z.output<S> {
-  const parsed = schema.safeParse(value, { error: explain });
+  // To compile a parser for it takes longer than to parse the one value that a command has.
+  const parsed = schema.safeParse(value, { error: explain, jitless: true });
   if (parsed.success) return parsed.data;
   throw invalid(
     place,

@@ -1,7 +1,7 @@
 import type { ProcessIdentity } from '../../base/files/index.ts';
 import { type ErrorCode, FACES } from '../../base/index.ts';
-import { checkRunConfig, type RunConfig } from '../../resources/index.ts';
-import type { FileForm } from './versioned.ts';
+import type { RunConfig } from '../../resources/index.ts';
+import { type FileForm, formatVersioned } from './versioned.ts';
 
 /** What commands decided about a workload. Written by commands only, one at a time. */
 export interface WorkloadRecord {
@@ -35,21 +35,32 @@ export interface Failure {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export const WORKLOAD_FILE: FileForm<WorkloadRecord> = {
-  what: 'workload',
-  version: 1,
-  migrations: {},
-  parse: (fields) => ({
-    config: checkRunConfig(fields.config, 'its run configuration'),
-    createdAt: text(fields, 'created_at'),
-    wanted: oneOf(fields, 'wanted', ['running', 'stopped']),
-    ephemeral: fields.ephemeral === true,
-    ...(typeof fields.instance === 'string' ? { instance: fields.instance } : {}),
-  }),
-};
+const WORKLOAD = { what: 'workload', version: 1, migrations: {} };
 
-export function workloadFields({ config, createdAt, wanted, ephemeral, instance }: WorkloadRecord): Fields {
-  return { created_at: createdAt, wanted, ephemeral, instance, config };
+/** The schemas are loaded by whoever reads a whole record, which a supervisor does not. */
+export async function workloadFile(): Promise<FileForm<WorkloadRecord>> {
+  const { checkRunConfig } = await import('../../resources/run-config/index.ts');
+  return {
+    ...WORKLOAD,
+    parse: (fields) => ({
+      config: checkRunConfig(fields.config, 'its run configuration'),
+      createdAt: text(fields, 'created_at'),
+      wanted: oneOf(fields, 'wanted', ['running', 'stopped']),
+      ephemeral: fields.ephemeral === true,
+      ...instanceIn(fields),
+    }),
+  };
+}
+
+/** Of the same file that one field. */
+export const INSTANCE_FILE: FileForm<Pick<WorkloadRecord, 'instance'>> = { ...WORKLOAD, parse: instanceIn };
+
+function instanceIn({ instance }: Fields): Pick<WorkloadRecord, 'instance'> {
+  return typeof instance === 'string' ? { instance } : {};
+}
+
+export function formatWorkload({ config, createdAt, wanted, ephemeral, instance }: WorkloadRecord): string {
+  return formatVersioned(WORKLOAD.version, { created_at: createdAt, wanted, ephemeral, instance, config });
 }
 
 export const SUPERVISOR_FILE: FileForm<SupervisorRecord> = {

@@ -6,11 +6,12 @@ import { codeOf, SallyError, stateFolder } from '../../base/index.ts';
 import type { Environment } from '../launch.ts';
 import { checkWorkloadName } from '../name.ts';
 import {
+  formatWorkload,
+  INSTANCE_FILE,
   SUPERVISOR_FILE,
   type SupervisorRecord,
-  WORKLOAD_FILE,
   type WorkloadRecord,
-  workloadFields,
+  workloadFile,
 } from './records.ts';
 import { formatVersioned, readVersioned } from './versioned.ts';
 
@@ -24,6 +25,8 @@ export interface WorkloadStore {
   /** Every name there is, readable or not. */
   names(): Promise<readonly string[]>;
   read(name: string): Promise<WorkloadRecord | undefined>;
+  /** The one supervisor that may take the workload up. */
+  instanceOf(name: string): Promise<string | undefined>;
   write(name: string, record: WorkloadRecord): Promise<void>;
   readSupervisor(name: string): Promise<SupervisorRecord | undefined>;
   writeSupervisor(name: string, record: SupervisorRecord): Promise<void>;
@@ -46,6 +49,7 @@ export function createWorkloadStore(env: Environment): WorkloadStore {
     return join(workloads, name);
   }
 
+  const recordOf = (name: string): string => join(folderOf(name), 'workload.json');
   const repairOf = (name: string): string => `restore the file, or remove the workload with: sally rm ${name}`;
 
   return {
@@ -56,9 +60,12 @@ export function createWorkloadStore(env: Environment): WorkloadStore {
         .map((entry) => entry.name)
         .sort();
     },
-    read: (name) => readVersioned(join(folderOf(name), 'workload.json'), WORKLOAD_FILE, repairOf(name)),
-    write: (name, record) =>
-      written(join(folderOf(name), 'workload.json'), formatVersioned(WORKLOAD_FILE.version, workloadFields(record))),
+    read(name) {
+      const path = recordOf(name);
+      return workloadFile().then((form) => readVersioned(path, form, repairOf(name)));
+    },
+    instanceOf: async (name) => (await readVersioned(recordOf(name), INSTANCE_FILE, repairOf(name)))?.instance,
+    write: (name, record) => written(recordOf(name), formatWorkload(record)),
     readSupervisor: (name) => readVersioned(join(folderOf(name), 'supervisor.json'), SUPERVISOR_FILE, repairOf(name)),
     writeSupervisor: (name, record) =>
       written(join(folderOf(name), 'supervisor.json'), formatVersioned(SUPERVISOR_FILE.version, { ...record })),
