@@ -8,19 +8,25 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { SERVER_IMAGE, startDocker, type TestEngine } from '../test/support/engine.ts';
 import { installServers } from '../test/support/mcp-servers.ts';
-import { cpuMicros } from './processes.ts';
+import { cpuMicros, rssMegabytes } from './processes.ts';
 import { median } from './statistics.ts';
 
 /**
- * `npm run bench:starts [-- --rounds 9] [-- --no-containers]`: what `sally` adds to the start of a server that is installed or built
- * already. By hand and by `sally` in turn, so that a disturbance of the machine meets both; each waits for the answer to `initialize`.
+ * `npm run bench:starts [-- --rounds 9] [-- --no-containers] [-- --against FOLDER]`: what `sally` adds to the start of a server that is
+ * installed or built already. By hand and by `sally` in turn, so that a disturbance of the machine meets both; each waits for the answer
+ * to `initialize`. The folder is another checkout that is built: then it takes its turn too.
  */
 const { values: flags } = parseArgs({
-  options: { rounds: { type: 'string', default: '9' }, containers: { type: 'boolean', default: true } },
+  options: {
+    rounds: { type: 'string', default: '9' },
+    containers: { type: 'boolean', default: true },
+    against: { type: 'string' },
+  },
   allowNegative: true,
 });
 const ROOT = resolve(import.meta.dirname, '..');
-const SALLY = join(ROOT, 'bin/sally.js');
+/** The folders whose programs are measured, by what they are called in the table. */
+const PROGRAMS = { ...(flags.against === undefined ? {} : { before: resolve(flags.against) }), now: ROOT };
 const AT_MOST = 300;
 
 const INITIALIZE = JSON.stringify({
@@ -47,6 +53,8 @@ interface Row {
   readonly start: number;
   /** Processor time of the command and of the supervisor, until the server answered: the least that a start takes on a quiet machine. */
   readonly cpu: number;
+  /** Memory of the supervisor once the server answered, in megabytes. */
+  readonly rss: number;
 }
 
 async function answers(child: ChildProcess): Promise<void> {
@@ -72,10 +80,28 @@ async function byHand({ byHand: [program = '', ...args], cwd }: Subject): Promis
   return took;
 }
 
-async function measure(subject: Subject, home: string, rounds: number): Promise<Row> {
-  const { cwd, env, name, reference } = subject;
+async function measure(subject: Subject, home: string, rounds: number): Promise<readonly Row[]> {
+  const samples: Omit<Row, 'name'>[][] = Object.keys(PROGRAMS).map(() => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, folder] of Object.values(PROGRAMS).entries()) {
+      const sample = await startedOnce(subject, home, folder);
+      if (round > 0) samples[index]?.push(sample); // the first one fills the caches
+    }
+  }
+  return Object.keys(PROGRAMS).map((program, index) => {
+    const middle = (what: keyof Omit<Row, 'name'>): number =>
+      median((samples[index] ?? []).map((sample) => sample[what]));
+    const name = samples.length > 1 ? `${subject.name}, ${program}` : subject.name;
+    const [byHand, run, start, cpu, rss] = (['byHand', 'run', 'start', 'cpu', 'rss'] as const).map(middle);
+    return { name, byHand, run, start, cpu, rss } as Row;
+  });
+}
+
+/** Each way of starting a server, once. */
+async function startedOnce(subject: Subject, home: string, program: string): Promise<Omit<Row, 'name'>> {
+  const { cwd, env, reference } = subject;
   const sally = (...args: readonly string[]): string => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [SALLY, ...args], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(program, 'bin/sally.js'), ...args], {
       cwd,
       env: { ...process.env, ...env, SALLYPORT_HOME: home },
       encoding: 'utf8',
@@ -83,21 +109,17 @@ async function measure(subject: Subject, home: string, rounds: number): Promise<
     if (status !== 0) throw new Error(`sally ${args.join(' ')} ended with ${status}:\n${stderr}`);
     return stdout;
   };
-  const samples: Omit<Row, 'name'>[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    const hand = await byHand(subject);
-    const run = await timed(() => void sally('run', reference, '--name', 'subject', ...subject.flags));
-    sally('stop', 'subject');
-    const before = cpuOfChildren();
-    const start = await timed(() => void sally('start', 'subject'));
-    const command = cpuOfChildren() - before;
-    const { pid } = JSON.parse(sally('status', 'subject', '--format', 'json')) as { pid: number };
-    const cpu = command + cpuMicros(pid) / 1_000;
-    sally('rm', 'subject');
-    if (round > 0) samples.push({ byHand: hand, run, start, cpu }); // the first one fills the caches
-  }
-  const middle = (what: keyof Omit<Row, 'name'>): number => median(samples.map((sample) => sample[what]));
-  return { name, byHand: middle('byHand'), run: middle('run'), start: middle('start'), cpu: middle('cpu') };
+  const hand = await byHand(subject);
+  const run = await timed(() => void sally('run', reference, '--name', 'subject', ...subject.flags));
+  sally('stop', 'subject');
+  const before = cpuOfChildren();
+  const start = await timed(() => void sally('start', 'subject'));
+  const command = cpuOfChildren() - before;
+  const { pid } = JSON.parse(sally('status', 'subject', '--format', 'json')) as { pid: number };
+  const cpu = command + cpuMicros(pid) / 1_000;
+  const rss = rssMegabytes(pid);
+  sally('rm', 'subject');
+  return { byHand: hand, run, start, cpu, rss };
 }
 
 /** User and system time of the children that were waited for, in milliseconds. Linux counts in hundredths of a second. */
@@ -143,14 +165,14 @@ function containers({ env }: TestEngine, folder: string): readonly Subject[] {
 
 function print(rows: readonly Row[]): string {
   const ms = (value: number): string => value.toFixed(0);
-  const lines = rows.map(({ name, byHand, run, start, cpu }) => {
+  const lines = rows.map(({ name, byHand, run, start, cpu, rss }) => {
     const kept = start - byHand <= AT_MOST ? 'ok' : '**missed**';
     const added = [run - byHand, start - byHand].map(ms).join(' | ');
-    return `| ${name} | ${ms(byHand)} | ${ms(run)} | ${ms(start)} | ${added} | ${kept} | ${ms(cpu)} |`;
+    return `| ${name} | ${ms(byHand)} | ${ms(run)} | ${ms(start)} | ${added} | ${kept} | ${ms(cpu)} | ${ms(rss)} |`;
   });
   return [
-    `| ms, median of ${flags.rounds} | by hand | \`sally run\` | \`sally start\` | run adds | start adds | at most ${AT_MOST} | processor time of ours |`,
-    '|---|--:|--:|--:|--:|--:|---|--:|',
+    `| ms, median of ${flags.rounds} | by hand | \`sally run\` | \`sally start\` | run adds | start adds | at most ${AT_MOST} | processor time of ours | MB of the supervisor |`,
+    '|---|--:|--:|--:|--:|--:|---|--:|--:|',
     ...lines,
     '',
     `${availableParallelism()} cores, load ${loadavg()[0]?.toFixed(1)}, Node ${process.version}`,
@@ -163,10 +185,11 @@ try {
   await installServers(folder, ['good']);
   const rows: Row[] = [];
   const home = join(folder, 'home');
-  for (const subject of processes(folder)) rows.push(await measure(subject, home, Number(flags.rounds)));
+  for (const subject of processes(folder)) rows.push(...(await measure(subject, home, Number(flags.rounds))));
   if (flags.containers) {
     await using engine = await startDocker();
-    for (const subject of containers(engine, folder)) rows.push(await measure(subject, home, Number(flags.rounds)));
+    for (const subject of containers(engine, folder))
+      rows.push(...(await measure(subject, home, Number(flags.rounds))));
   }
   console.log(print(rows));
 } finally {

@@ -42,6 +42,32 @@ export interface Shell {
   readonly err: (text: string) => void;
 }
 
+/** By the word that each begins with, in the order of the help. */
+const COMMANDS: Readonly<Record<string, (program: Command, shell: Shell) => void>> = {
+  vmcp: addVmcpCommands,
+  run: addRunCommand,
+  list: addListCommand,
+  status: addWorkloadStatusCommand,
+  logs: addLogsCommand,
+  stop: addStopCommand,
+  start: addStartCommand,
+  restart: addRestartCommand,
+  update: addUpdateCommand,
+  rm: addRemoveCommand,
+  export: addExportCommand,
+  group: addGroupCommands,
+  build: addBuildCommand,
+  net: addNetCommands,
+  search: addSearchCommand,
+  registry: addRegistryCommands,
+  secret: addSecretCommands,
+  auth: addAuthCommands,
+  config: addConfigCommands,
+  validate: addValidateCommand,
+  schema: addSchemaCommand,
+  crds: addCrdsCommand,
+};
+
 /** Runs one command line and gives the exit code. Never throws. */
 export async function runCli(shell: Shell): Promise<number> {
   let help = '';
@@ -70,28 +96,10 @@ export function buildProgram(shell: Shell, complain: (text: string) => void = ()
       writeOut: shell.out,
       writeErr: complain,
     });
-  addVmcpCommands(program, shell);
-  addRunCommand(program, shell);
-  addListCommand(program, shell);
-  addWorkloadStatusCommand(program, shell);
-  addLogsCommand(program, shell);
-  addStopCommand(program, shell);
-  addStartCommand(program, shell);
-  addRestartCommand(program, shell);
-  addUpdateCommand(program, shell);
-  addRemoveCommand(program, shell);
-  addExportCommand(program, shell);
-  addGroupCommands(program, shell);
-  addBuildCommand(program, shell);
-  addNetCommands(program, shell);
-  addSearchCommand(program, shell);
-  addRegistryCommands(program, shell);
-  addSecretCommands(program, shell);
-  addAuthCommands(program, shell);
-  addConfigCommands(program, shell);
-  addValidateCommand(program, shell);
-  addSchemaCommand(program, shell);
-  addCrdsCommand(program, shell);
+  // Who names a command has no use for the flags of the others. Words that are none get all of them, and a suggestion.
+  const [named = ''] = shell.argv;
+  const wanted = Object.hasOwn(COMMANDS, named) ? [COMMANDS[named]] : Object.values(COMMANDS);
+  for (const add of wanted) add?.(program, shell);
   return program;
 }
 

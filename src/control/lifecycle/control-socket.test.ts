@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askSupervisor, openControl, socketPath } from './control-socket.ts';
+import { askSupervisor } from './ask-supervisor.ts';
+import { openControl, socketPath } from './control-socket.ts';
 
 let folder: string;
 beforeEach(async () => {

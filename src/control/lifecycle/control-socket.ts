@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SallyError } from '../../base/index.ts';
-import { askSocket } from '../ask-socket.ts';
 import type { Endpoint } from '../endpoints.ts';
 
 /** What a supervisor tells about its workload right now. */
@@ -65,19 +64,6 @@ export async function openControl(path: string, { report, stop }: ControlParts):
       await rm(path, { force: true });
     },
   };
-}
-
-/** Asks the supervisor of an instance, or asks it to stop. `undefined` when nobody answers, or somebody else does. */
-export async function askSupervisor(
-  { socket, instance }: { readonly socket: string; readonly instance: string },
-  what: 'status' | 'stop' = 'status',
-): Promise<LiveStatus | undefined> {
-  try {
-    const status = JSON.parse(await askSocket(socket, what === 'stop' ? 'POST' : 'GET', `/${what}`)) as LiveStatus;
-    return status.instance === instance ? status : undefined;
-  } catch {
-    return undefined; // gone, or hangs: its identity tells which
-  }
 }
 
 function unusable(path: string, why: string): SallyError {

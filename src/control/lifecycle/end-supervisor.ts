@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess } from '../../base/files/index.ts';
 import { SallyError } from '../../base/index.ts';
 import type { SupervisorRecord } from '../../workloads/index.ts';
-import { askSupervisor } from './control-socket.ts';
+import { askSupervisor } from './ask-supervisor.ts';
 
 /** Open calls may end, then the server gets its time to end; both have limits of their own that add up to less. */
 const POLITE = 20_000;

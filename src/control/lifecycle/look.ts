@@ -2,7 +2,8 @@ import { isSameProcess } from '../../base/files/index.ts';
 import { toSallyError } from '../../base/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import type { SupervisorRecord, WorkloadRecord, WorkloadStore } from '../../workloads/index.ts';
-import { askSupervisor, type LiveStatus } from './control-socket.ts';
+import { askSupervisor } from './ask-supervisor.ts';
+import type { LiveStatus } from './control-socket.ts';
 
 export type WorkloadStatus =
   | 'starting'

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isSameProcess } from '../../base/files/index.ts';
 import { SallyError } from '../../base/index.ts';
 import { type SupervisorRecord, tailLog } from '../../workloads/index.ts';
 import type { LifecycleParts } from './parts.ts';
 
-const LOOK_EVERY = 20;
+/** It is looked as soon as the supervisor says something, and this often besides: it may end without a word. */
+const LOOK_EVERY = 50;
 const SAY_EVERY = 5_000;
 const LAST_LINES = 15;
 
@@ -24,6 +24,7 @@ export async function untilReady(
   { child, instance }: Called,
   { store, log, stop }: Pick<LifecycleParts, 'store' | 'log' | 'stop'>,
 ): Promise<string | undefined> {
+  using changes = store.supervisorChanges(name);
   let said = performance.now();
   while (!stop.aborted) {
     const ended =
@@ -41,7 +42,7 @@ export async function untilReady(
       log.info('still waiting for the server to answer', { workload: name });
       said = performance.now();
     }
-    await sleep(LOOK_EVERY);
+    await changes.next(LOOK_EVERY);
   }
   return undefined;
 }

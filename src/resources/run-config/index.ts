@@ -1,5 +1,6 @@
 /** The run configuration of one workload: its schema, and the files of ToolHive in its words. */
 export { CONTAINER_FIELDS, type PermissionProfile } from './container.ts';
+export { isGroupName } from './group-name.ts';
 export {
   checkRunConfig,
   formatRunConfig,
@@ -8,4 +9,4 @@ export {
   parseRunConfig,
   parseToolsOverride,
 } from './parse.ts';
-export { isGroupName, RUN_CONFIG_VERSION, type RunConfig, SECRET_REFERENCE } from './schema.ts';
+export { RUN_CONFIG_VERSION, type RunConfig, SECRET_REFERENCE } from './schema.ts';

@@ -5,6 +5,7 @@ import { Port, Scopes, Text } from '../fields/text.ts';
 import { BackendToolName, ToolName } from '../fields/tools.ts';
 import { AnyIssuerUrl, HttpUrl } from '../fields/urls.ts';
 import { Container, RuntimeName } from './container.ts';
+import { GROUP_LENGTH, GROUP_PATTERN } from './group-name.ts';
 import { SecretSource } from './secret-source.ts';
 import { TokenExchange } from './token-exchange.ts';
 
@@ -19,15 +20,10 @@ const WorkloadName = z
   .max(100, 'must have at most 100 characters')
   .regex(/^(?!\.+$)[A-Za-z0-9._][A-Za-z0-9._-]*$/, 'must be letters, digits, dots, dashes and underscores');
 
-/** Lower case, so that a group is the same on every file system. */
 export const GroupName = z
   .string()
-  .max(63, 'must have at most 63 characters')
-  .regex(/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/, 'must be lowercase letters, digits, `_` and `-`');
-
-export function isGroupName(text: string): boolean {
-  return GroupName.safeParse(text).success;
-}
+  .max(GROUP_LENGTH, `must have at most ${GROUP_LENGTH} characters`)
+  .regex(GROUP_PATTERN, 'must be lowercase letters, digits, `_` and `-`');
 
 /** Kubernetes: an optional DNS prefix, then a name. */
 const LABEL_KEY = /^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

@@ -5,6 +5,7 @@ import { replaceFile, withLock } from '../../base/files/index.ts';
 import { codeOf, SallyError, stateFolder } from '../../base/index.ts';
 import type { Environment } from '../launch.ts';
 import { checkWorkloadName } from '../name.ts';
+import { type Changes, changesOf } from './changes.ts';
 import {
   formatWorkload,
   INSTANCE_FILE,
@@ -30,6 +31,8 @@ export interface WorkloadStore {
   write(name: string, record: WorkloadRecord): Promise<void>;
   readSupervisor(name: string): Promise<SupervisorRecord | undefined>;
   writeSupervisor(name: string, record: SupervisorRecord): Promise<void>;
+  /** When the supervisor says something new about itself. */
+  supervisorChanges(name: string): Changes;
   remove(name: string): Promise<void>;
   /** Does something while no other command changes the same workload. */
   alone<T>(name: string, work: () => Promise<T>): Promise<T>;
@@ -67,6 +70,7 @@ export function createWorkloadStore(env: Environment): WorkloadStore {
     instanceOf: async (name) => (await readVersioned(recordOf(name), INSTANCE_FILE, repairOf(name)))?.instance,
     write: (name, record) => written(recordOf(name), formatWorkload(record)),
     readSupervisor: (name) => readVersioned(join(folderOf(name), 'supervisor.json'), SUPERVISOR_FILE, repairOf(name)),
+    supervisorChanges: (name) => changesOf(folderOf(name), 'supervisor.json'),
     writeSupervisor: (name, record) =>
       written(join(folderOf(name), 'supervisor.json'), formatVersioned(SUPERVISOR_FILE.version, { ...record })),
 
