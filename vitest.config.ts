@@ -7,8 +7,8 @@ const REAL_THING = {
 };
 
 /**
- * `unit` lies beside the code and touches no network; `integration` starts the real thing; `engines` starts Docker and Podman, of which
- * a machine has room for one at a time.
+ * `unit` lies beside the code and touches no network; `integration` starts the real thing; `engines` starts Docker and Podman, one of each
+ * for all its files.
  */
 export default defineConfig({
   test: {
@@ -36,7 +36,9 @@ export default defineConfig({
           name: 'engines',
           include: ['test/engines/**/*.test.ts'],
           ...REAL_THING,
-          maxWorkers: 1,
+          globalSetup: [REAL_THING.globalSetup, 'test/support/shared-engines.ts'],
+          maxWorkers: 2,
+          maxConcurrency: 3,
           sequence: { groupOrder: 2 },
         },
       },

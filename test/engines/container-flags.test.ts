@@ -1,10 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { makeCertificate } from '../support/certificate.ts';
-import { BASE_IMAGE, SERVER_IMAGE, startDocker, type TestEngine } from '../support/engine.ts';
+import { BASE_IMAGE, SERVER_IMAGE, type TestEngine } from '../support/engine.ts';
 import { eventually, freePort } from '../support/processes.ts';
 import { connectClient } from '../support/sally.ts';
+import { sharedEngine } from '../support/shared-engines.ts';
 import { type WorkloadHome, workloadHome } from '../support/workloads.ts';
 
 /** What each flag about containers does; how containers behave in general is in containers.test.ts. */
@@ -17,9 +18,8 @@ const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
 let engine: TestEngine;
 beforeAll(async () => {
-  engine = await startDocker();
+  engine = await sharedEngine('docker');
 });
-afterAll(() => engine?.[Symbol.asyncDispose]());
 
 const newHome = (): Promise<WorkloadHome> => workloadHome([], engine.env);
 

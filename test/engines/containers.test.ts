@@ -2,89 +2,24 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import {
-  BASE_IMAGE,
-  ensureGoImage,
-  GO_IMAGE,
-  SERVER_IMAGE,
-  startDocker,
-  startPodman,
-  type TestEngine,
-} from '../support/engine.ts';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BASE_IMAGE, SERVER_IMAGE, type TestEngine } from '../support/engine.ts';
 import { eventually } from '../support/processes.ts';
-import { connectClient, ROOT, startSally } from '../support/sally.ts';
+import { type RunningServer, runServer } from '../support/run-server.ts';
+import { connectClient, startSally } from '../support/sally.ts';
+import { sharedEngine } from '../support/shared-engines.ts';
 import { type View, type WorkloadHome, workloadHome } from '../support/workloads.ts';
 
 // Engines take their time, and the base image is made when it is not there yet.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 600_000 });
 
-/** Where the network goes through a proxy that opens TLS, builds need its certificate; this bundle has it, if there is one. */
-const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
-
-const BUILD_FLAGS = ['--runtime-image', BASE_IMAGE, '--ca-cert', CERTIFICATES];
-
-interface Container extends AsyncDisposable {
-  readonly name: string;
-  readonly url: string;
-  /** What a tool says; an error of it begins with `ERR`. */
-  call(tool: string, args?: Record<string, unknown>): Promise<string>;
-}
-
-async function runServer(home: WorkloadHome, flags: readonly string[] = [], server = SERVER_IMAGE): Promise<Container> {
-  const end = flags.includes('--') ? flags.indexOf('--') : flags.length;
-  const words = ['run', server, ...flags.slice(0, end), '--format', 'json', ...flags.slice(end)];
-  const { name, url } = JSON.parse(await home.ok(words)) as { name: string; url: string };
-  const session = await connectClient(url);
-  return {
-    name,
-    url,
-    async call(tool, args = {}) {
-      const { content, isError } = await session.client.callTool({ name: tool, arguments: args });
-      return `${isError ? 'ERR ' : ''}${(content[0] as { text: string }).text}`;
-    },
-    [Symbol.asyncDispose]: () => session[Symbol.asyncDispose](),
-  };
-}
-
-const onEngine = (home: WorkloadHome, engine: TestEngine): WorkloadHome => ({
-  ...home,
-  sally: (args, options = {}) => home.sally(args, { ...options, env: { ...engine.env, ...options.env } }),
-  ok: (args, options = {}) => home.ok(args, { ...options, env: { ...engine.env, ...options.env } }),
-  json: async <T>(args: readonly string[]) =>
-    JSON.parse(await home.ok([...args, '--format', 'json'], { env: engine.env })) as T,
-  [Symbol.asyncDispose]: async () => {
-    await home.sally(['rm', '--all'], { env: engine.env });
-    await home[Symbol.asyncDispose]();
-  },
-});
-
-/** One of each for the whole file: filling an engine with its first image takes longer than most tests. */
-const KINDS = ['docker', 'podman'] as const;
-const engines: Partial<Record<(typeof KINDS)[number], TestEngine>> = {};
-beforeAll(async () => {
-  await Promise.all([
-    startDocker().then((engine) => Object.assign(engines, { docker: engine })),
-    startPodman().then((engine) => Object.assign(engines, { podman: engine })),
-  ]);
-});
-afterAll(async () => {
-  await Promise.all(Object.values(engines).map((engine) => engine[Symbol.asyncDispose]()));
-});
-
-function engineOf(kind: (typeof KINDS)[number]): TestEngine {
-  const engine = engines[kind];
-  if (!engine) throw new Error(`${kind} did not start`);
-  return engine;
-}
-
-describe.each(KINDS)('servers in containers of %s', (kind) => {
+describe.each(['docker', 'podman'] as const)('servers in containers of %s', (kind) => {
   let engine: TestEngine;
-  beforeAll(() => {
-    engine = engineOf(kind);
+  beforeAll(async () => {
+    engine = await sharedEngine(kind);
   });
   afterEach(async () => expect(await engine.containers()).toEqual([]));
-  const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engine);
+  const newHome = (): Promise<WorkloadHome> => workloadHome([], engine.env);
 
   it('speak over stdio, byte for byte, with their stderr as log, and leave nothing behind', async () => {
     await using home = await newHome();
@@ -339,105 +274,17 @@ describe.each(KINDS)('servers in containers of %s', (kind) => {
   });
 });
 
-describe.each(KINDS)('images that %s builds from packages', (kind) => {
-  let engine: TestEngine;
-  beforeAll(() => {
-    engine = engineOf(kind);
-  });
-  afterEach(async () => expect(await engine.containers()).toEqual([]));
-  const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engine);
-
-  it('come from npm, run as nobody, and are there at once the second time', async () => {
-    await using home = await newHome();
-    const server = 'npx://@modelcontextprotocol/server-memory@2026.8.31';
-    const env = { 'npm_config_//registry.example.com/:_authToken': 'hunter2-hunter2' };
-    const built = (await home.ok(['build', server, ...BUILD_FLAGS], { env })).trim();
-    const before = performance.now();
-    expect((await home.ok(['build', server, ...BUILD_FLAGS])).trim()).toBe(built);
-    expect(performance.now() - before).toBeLessThan(8_000);
-    const [image] = JSON.parse(await engine.cli('image', 'inspect', built)) as {
-      Config: { User: string; Env: string[] };
-    }[];
-    expect(image?.Config.User).toBe('65532:65532');
-    // What the builder knew is in no layer and in no word about them.
-    expect(JSON.stringify(image)).not.toContain('hunter2');
-    expect(await engine.cli('history', '--no-trunc', built)).not.toContain('hunter2');
-    await using running = await runServer(
-      home,
-      ['--name', 'memory', '--permission-profile', 'none', ...BUILD_FLAGS],
-      server,
-    );
-    expect(await running.call('read_graph')).toContain('entities');
-    const exported = JSON.parse(await readFile(await exportOf(home, 'memory'), 'utf8')) as Record<string, unknown>;
-    expect(exported).toMatchObject({ image: server, runtime: 'container' });
-    await home.ok(['rm', 'memory']);
-  });
-
-  it('come from a folder of Go, with nothing but the program in them', async () => {
-    await ensureGoImage(engine);
-    await using home = await newHome();
-    const words = ['go://./test/fixtures/go-server', '--runtime-image', GO_IMAGE];
-    const image = (await home.ok(['build', ...words], { cwd: ROOT })).trim();
-    const [found] = JSON.parse(await engine.cli('image', 'inspect', image)) as { Size: number }[];
-    expect(found?.Size).toBeLessThan(20_000_000);
-    const said = await home.ok(['run', ...words, '--name', 'go', '--format', 'json', '--', 'one', 'two'], {
-      cwd: ROOT,
-    });
-    await using session = await connectClient((JSON.parse(said) as { url: string }).url);
-    const { content } = await session.client.callTool({ name: 'args' });
-    expect(content).toEqual([{ type: 'text', text: 'one two' }]);
-    await home.ok(['rm', 'go']);
-  });
-
-  it('have the system packages that were asked for', async () => {
-    await using home = await newHome();
-    const words = ['build', 'npx://is-number@7.0.0', ...BUILD_FLAGS, '--runtime-add-package', 'tree'];
-    // A library is no server; the packages come before that is known, and are kept for the next build.
-    expect((await home.sally(words)).stderr).toContain('has no program to run');
-    const names = (await engine.cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
-    const base = names.find((name) => name.includes('sallyport/npx-base:')) ?? '';
-    expect(await engine.cli('run', '--rm', '--entrypoint', 'tree', base, '--version')).toMatch(/^tree v/);
-  });
-});
-
-// What differs between engines is seen above.
-describe('images that are built from packages', () => {
-  const newHome = async (): Promise<WorkloadHome> => onEngine(await workloadHome([]), engineOf('docker'));
-
-  it('come from PyPI', async () => {
-    await using home = await newHome();
-    const server = await runServer(
-      home,
-      ['--name', 'time', ...BUILD_FLAGS, '--', '--local-timezone', 'UTC'],
-      'uvx://mcp-server-time',
-    );
-    expect(await server.call('get_current_time', { timezone: 'UTC' })).toContain('UTC');
-    await server[Symbol.asyncDispose]();
-    await home.ok(['rm', 'time']);
-  });
-
-  it('fail with what the build said', async () => {
-    await using home = await newHome();
-    const { code, stderr } = await home.sally([
-      'build',
-      'npx://@modelcontextprotocol/there-is-no-such-server',
-      ...BUILD_FLAGS,
-    ]);
-    expect({ code, stderr }).toMatchObject({ code: 5, stderr: expect.stringContaining('check the name and version') });
-  });
-});
-
 describe('a virtual server', () => {
   it('has servers in containers among its own', async () => {
-    const engine = engineOf('docker');
-    await using home = onEngine(await workloadHome([]), engine);
+    const engine = await sharedEngine('docker');
+    await using home = await workloadHome([], engine.env);
     const yaml = ['VirtualMCPServer', 'MCPGroup', 'MCPServer'].map(
       (kind) =>
         `apiVersion: sallyport.dev/v1alpha1\nkind: ${kind}\nmetadata: {name: boxes}\nspec:\n${SPECS[kind as keyof typeof SPECS]}`,
     );
     await writeFile(join(home.folder, 'all.yaml'), yaml.join('---\n'));
     await using gateway = await startSally(['vmcp', 'serve', '-f', home.folder, '--port', '0'], {
-      env: { ...home.env, ...engine.env },
+      env: home.env,
     });
     await using session = await connectClient(gateway.endpoints[0]?.url ?? '');
     const { content } = await session.client.callTool({ name: 'boxes_interfaces', arguments: {} });
@@ -462,16 +309,10 @@ interface Answer {
   readonly body?: string;
 }
 
-async function confined(home: WorkloadHome, outbound: object, flags: readonly string[] = []): Promise<Container> {
+async function confined(home: WorkloadHome, outbound: object, flags: readonly string[] = []): Promise<RunningServer> {
   const file = join(home.folder, 'profile.json');
   await writeFile(file, JSON.stringify({ network: { outbound } }));
   return await runServer(home, ['--permission-profile', file, ...flags]);
-}
-
-async function exportOf(home: WorkloadHome, name: string): Promise<string> {
-  const file = join(home.folder, 'exported.json');
-  await home.ok(['export', name, file]);
-  return file;
 }
 
 /** An image whose server may write below /home, were it not read-only. */

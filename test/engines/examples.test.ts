@@ -7,13 +7,14 @@ import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sallyAtTerminal } from '../support/asked.ts';
 import { type Boundaries, startBoundaries } from '../support/boundaries.ts';
-import { BASE_IMAGE, SERVER_IMAGE, startDocker, type TestEngine } from '../support/engine.ts';
+import { BASE_IMAGE, SERVER_IMAGE, type TestEngine } from '../support/engine.ts';
 import { SURROUNDINGS, type Surroundings } from '../support/example-surroundings.ts';
 import { startHttpMcpServer } from '../support/http-mcp-server.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts';
 import { freePort } from '../support/processes.ts';
 import { TEST_PATH } from '../support/programs.ts';
 import { type Finished, ROOT, type TempFolder, tempFolder } from '../support/sally.ts';
+import { sharedEngine } from '../support/shared-engines.ts';
 import { type WorkloadHome, workloadHome } from '../support/workloads.ts';
 
 /** Every example that the help of a command shows, run by a shell as a person would. The table says what each finds around it. */
@@ -71,7 +72,7 @@ async function atShell(line: string, { asked, until, fed }: Surroundings, place:
       if (interrupted || !until?.test(said.stdout)) return;
       interrupted = child.kill('SIGINT');
     });
-  child.stdin.end(fed ?? '');
+  child.stdin.on('error', () => {}).end(fed ?? ''); // most do not read it and may be gone
   // One that has nothing to say stays, too.
   if (until?.test('')) setTimeout(() => child.kill('SIGINT'), 3_000);
   const [code] = (await once(child, 'close')) as [number | null];
@@ -119,7 +120,7 @@ const START = {
   'free port': async () => String(await freePort()),
 };
 
-describe('examples', () => {
+describe.concurrent('examples', () => {
   it.each(linesFor())('sally %s', async (line, surroundings) => {
     await using stack = new AsyncDisposableStack();
     const spoken = await withStandIns(line, surroundings, stack);
@@ -132,12 +133,11 @@ describe('examples', () => {
 describe('examples that need a container engine', () => {
   let engine: TestEngine;
   beforeAll(async () => {
-    engine = await startDocker();
+    engine = await sharedEngine('docker');
     // Nothing is pulled: our own images carry the names that the examples mean.
     await engine.cli('tag', SERVER_IMAGE, 'ghcr.io/acme/notes:1.4');
     for (const base of ['node:24-alpine', 'python:3.14-slim']) await engine.cli('tag', BASE_IMAGE, base);
   });
-  afterAll(() => engine?.[Symbol.asyncDispose]());
 
   it.each(linesFor('engine'))('sally %s', async (line, surroundings) => {
     await using here = await stage(engine.env);

@@ -1,9 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SERVER_IMAGE, startDocker, type TestEngine } from '../support/engine.ts';
+import type { TestEngine } from '../support/engine.ts';
+import { ensureGoServerImage, GO_SERVER_IMAGE } from '../support/go-image.ts';
 import { type ImageRegistry, REGISTRY_LOGIN, startImageRegistry } from '../support/image-registry.ts';
 import { connectClient } from '../support/sally.ts';
+import { sharedEngine } from '../support/shared-engines.ts';
 import { createSigstore, type Signer } from '../support/sigstore.ts';
 import { type WorkloadHome, workloadHome } from '../support/workloads.ts';
 
@@ -25,9 +27,9 @@ const PROVENANCE = {
 let engine: TestEngine;
 let home: WorkloadHome;
 beforeAll(async () => {
-  engine = await startDocker();
+  engine = await sharedEngine('docker');
+  await ensureGoServerImage(engine);
 });
-afterAll(() => engine?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   home = await workloadHome([]);
 });
@@ -37,11 +39,11 @@ afterEach(async () => {
   expect(await engine.containers()).toEqual([]);
 });
 
-/** The image of the server with a mark in it, so that it can be told from others. */
+/** The image of the server with a mark that it says, so that it can be told from others. */
 async function variant(mark: string): Promise<string> {
   const image = `sally-test/variant:${mark}`;
   const file = join(home.folder, 'Dockerfile');
-  await writeFile(file, `FROM ${SERVER_IMAGE}\nENV MARK=${mark}\n`);
+  await writeFile(file, `FROM ${GO_SERVER_IMAGE}\nCMD ["${mark}"]\n`);
   await engine.cli('build', '--quiet', '-t', image, '-f', file, home.folder);
   return image;
 }
@@ -62,8 +64,8 @@ async function markOf(name: string): Promise<string> {
   const { stdout } = await sally(['status', name, '--format', 'json']);
   const session = await connectClient((JSON.parse(stdout) as { url: string }).url);
   await using _ = session;
-  const { content } = await session.client.callTool({ name: 'env', arguments: {} });
-  return (JSON.parse((content[0] as { text: string }).text) as { MARK: string }).MARK;
+  const { content } = await session.client.callTool({ name: 'args' });
+  return (content[0] as { text: string }).text;
 }
 
 async function digestKept(name: string): Promise<string | undefined> {

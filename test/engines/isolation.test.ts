@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SERVER_IMAGE, startDocker, startPodman, type TestEngine } from '../support/engine.ts';
+import { SERVER_IMAGE, type TestEngine } from '../support/engine.ts';
 import {
   type Call,
   isolationTable,
@@ -12,6 +12,7 @@ import {
   WAYS,
 } from '../support/isolation.ts';
 import { connectClient, ROOT } from '../support/sally.ts';
+import { sharedEngine } from '../support/shared-engines.ts';
 import { type WorkloadHome, workloadHome } from '../support/workloads.ts';
 
 // Engines take their time, and the base image is made when it is not there yet.
@@ -98,16 +99,11 @@ describe('a process that bubblewrap confines', () => {
 });
 
 describe.each(['docker', 'podman'] as const)('a container of %s', (kind) => {
-  let engine: TestEngine;
   let confined: Column;
   beforeAll(async () => {
-    engine = kind === 'docker' ? await startDocker() : await startPodman();
-    confined = await column(SERVER_IMAGE, [], engine);
+    confined = await column(SERVER_IMAGE, [], await sharedEngine(kind));
   });
-  afterAll(async () => {
-    await confined?.[Symbol.asyncDispose]();
-    await engine?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => confined?.[Symbol.asyncDispose]());
 
   it.each(WAYS)('tries to reach $way (may: $reached)', async (way) => {
     expect(await outcome(way, confined.call[way.server], around)).toBe(way.reached ? 'reached' : 'stopped');

@@ -1,13 +1,16 @@
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { LABEL } from '../../src/workloads/runtimes/engine/labels.ts';
 import { eventually, processesNaming, programOf } from './processes.ts';
 import { installWithApt } from './programs.ts';
 import { ROOT } from './sally.ts';
+import { homesOfThisFile } from './workloads.ts';
 
 /**
  * Real container engines. One that answers already (DOCKER_HOST) is used; otherwise Debian's is installed and started with folders of
@@ -19,7 +22,7 @@ export interface TestEngine extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   /** What the command of the engine prints. */
   cli(...words: string[]): Promise<string>;
-  /** Names of all containers that carry our label. */
+  /** Names of the containers that carry our label, for homes that this test file made: others may use the engine too. */
   containers(): Promise<readonly string[]>;
   /** Ends it, with its data kept. */
   stop(signal: NodeJS.Signals): Promise<void>;
@@ -28,40 +31,36 @@ export interface TestEngine extends AsyncDisposable {
 }
 
 export const BASE_IMAGE = 'sally-test/base:1';
-export const GO_IMAGE = 'sally-test/go:1';
 export const SERVER_IMAGE = 'sally-test/server:1';
 
-const CACHE = join(ROOT, 'node_modules/.cache/sallyport-images');
+export const IMAGE_CACHE = join(ROOT, 'node_modules/.cache/sallyport-images');
 const FIXTURES = join(ROOT, 'test/fixtures/images');
 const STARTS_WITHIN = 60_000;
 
 export function ensureEngine(kind: 'docker' | 'podman'): void {
   const missing = [
     ...(kind === 'docker' ? [['dockerd', 'docker.io']] : [['podman', 'podman', 'netavark', 'catatonit', 'runc']]),
+    ['ip', 'iproute2'],
     ['iptables', 'iptables'],
     ['mmdebstrap', 'mmdebstrap'],
   ].flatMap(([program = '', ...packages]) => (spawnSync(program, ['--version']).error ? packages : []));
   if (missing.length > 0) installWithApt(missing);
 }
 
-/** `own`: one that may be killed, never the one that answers already. */
+/** `own`: one that may be killed, never the one that answers already, and beside which another may run. */
 export async function startDocker({ own = false } = {}): Promise<TestEngine> {
-  if (process.env.DOCKER_HOST && !own) return await prepared('docker', process.env.DOCKER_HOST, SOMEBODY_ELSES);
+  if (process.env.DOCKER_HOST && !own) return await filled(engineAt('docker', process.env.DOCKER_HOST));
   ensureEngine('docker');
   const folder = await mkdtemp(join(tmpdir(), 'sally-docker-'));
   const socket = join(folder, 'docker.sock');
   await writeFile(join(folder, 'daemon.json'), '{}');
-  return await startDaemon('docker', folder, socket, 'dockerd', [
-    ...[
-      '--config-file',
-      join(folder, 'daemon.json'),
-      '--host',
-      `unix://${socket}`,
-      '--data-root',
-      join(folder, 'data'),
-    ],
-    ...['--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
-  ]);
+  const bridge = own ? makeBridge() : undefined;
+  const args = [
+    ...['--config-file', join(folder, 'daemon.json'), '--host', `unix://${socket}`],
+    ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+    ...(bridge ? ['--bridge', bridge.name] : []),
+  ];
+  return await startDaemon({ kind: 'docker', folder, socket, program: 'dockerd', args, after: bridge?.remove });
 }
 
 export async function startPodman(): Promise<TestEngine> {
@@ -73,7 +72,8 @@ export async function startPodman(): Promise<TestEngine> {
   await writeFile(config, '[containers]\ndefault_ulimits = ["nofile=8192:8192", "nproc=8192:8192"]\n');
   const own = ['--runtime', 'runc', '--root', join(folder, 'root'), '--runroot', join(folder, 'run')];
   const service = [...own, 'system', 'service', '--time', '0', `unix://${socket}`];
-  return await startDaemon('podman', folder, socket, 'podman', service, { CONTAINERS_CONF: config });
+  const env = { CONTAINERS_CONF: config };
+  return await startDaemon({ kind: 'podman', folder, socket, program: 'podman', args: service, env });
 }
 
 /** What a test may do to the program behind an engine. */
@@ -85,14 +85,28 @@ const SOMEBODY_ELSES: Daemon = {
   [Symbol.asyncDispose]: () => Promise.resolve(),
 };
 
-async function startDaemon(
-  kind: TestEngine['kind'],
-  folder: string,
-  socket: string,
-  program: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<TestEngine> {
+/** Two daemons on Docker's own bridge would give the same addresses to their containers. These are for tests (RFC 2544), so nobody's. */
+function makeBridge(): { readonly name: string; readonly remove: () => void } {
+  const number = randomInt(512);
+  const name = `sally-test${number}`;
+  execFileSync('ip', ['link', 'add', name, 'type', 'bridge']);
+  execFileSync('ip', ['address', 'add', `198.${18 + (number >> 8)}.${number & 255}.1/24`, 'dev', name]);
+  return { name, remove: () => void spawnSync('ip', ['link', 'delete', name]) };
+}
+
+interface DaemonOrder {
+  readonly kind: TestEngine['kind'];
+  /** Everything of it lies here. */
+  readonly folder: string;
+  readonly socket: string;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** When it is gone. */
+  readonly after?: (() => void) | undefined;
+}
+
+async function startDaemon({ kind, folder, socket, program, args, env = {}, after }: DaemonOrder): Promise<TestEngine> {
   let daemon: ChildProcess | undefined;
   let said = '';
   const host = `unix://${socket}`;
@@ -127,19 +141,17 @@ async function startDaemon(
     for (const pid of processesNaming(folder)) endIfThere(pid);
     for (const place of mountsBelow(folder)) spawnSync('umount', ['--lazy', place]);
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 300 }).catch(() => {});
+    after?.();
   }
 
   try {
     await start();
-    return await prepared(kind, host, {
-      stop: end,
-      async restart() {
-        await end('SIGKILL');
-        await forgetContainerd(folder);
-        await start();
-      },
-      [Symbol.asyncDispose]: dispose,
-    });
+    async function restart(): Promise<void> {
+      await end('SIGKILL');
+      await forgetContainerd(folder);
+      await start();
+    }
+    return await filled(engineAt(kind, host, { stop: end, restart, [Symbol.asyncDispose]: dispose }));
   } catch (error) {
     await dispose();
     throw error;
@@ -172,67 +184,49 @@ function mountsBelow(folder: string): readonly string[] {
   return places.filter((place) => place.startsWith(`${folder}/`)).reverse();
 }
 
-async function prepared(kind: TestEngine['kind'], host: string, daemon: Daemon): Promise<TestEngine> {
+/** One that runs. Unless told otherwise it is somebody else's to end. */
+export function engineAt(kind: TestEngine['kind'], host: string, daemon: Daemon = SOMEBODY_ELSES): TestEngine {
   async function cli(...words: string[]): Promise<string> {
     const { stdout } = await promisify(execFile)(client(kind), clientArgs(kind, host, words), {
       maxBuffer: 64 * 1024 * 1024,
     });
     return stdout;
   }
-  const names = (await cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
-  const has = (image: string): boolean => names.some((name) => name.endsWith(image));
-  if (!has(BASE_IMAGE)) await cli('import', baseArchive(), BASE_IMAGE);
-  await cli('build', '--quiet', '-t', SERVER_IMAGE, join(FIXTURES, 'server'));
   return {
     kind,
     env: { DOCKER_HOST: host, SALLYPORT_RELAY_IMAGE: BASE_IMAGE },
     cli,
     async containers() {
-      const found = await cli('ps', '-a', '--filter', 'label=dev.sallyport/workload', '--format', '{{.Names}}');
-      return found.split('\n').filter((line) => line !== '');
+      const found = await cli('ps', '-a', '--filter', `label=${LABEL.workload}`, '--format', '{{.Names}} {{.Labels}}');
+      const lines = found.split('\n').filter((line) => homesOfThisFile().some((home) => line.includes(home)));
+      return lines.map((line) => line.slice(0, line.indexOf(' ')));
     },
     ...daemon,
   };
 }
 
-/** An image with Go, for builds. Large, so only where it is needed. */
-export async function ensureGoImage(engine: TestEngine): Promise<void> {
+/** The engine with the images that every test needs in it. */
+async function filled(engine: TestEngine): Promise<TestEngine> {
+  if (!(await hasImage(engine, BASE_IMAGE))) await engine.cli('import', await baseArchive(), BASE_IMAGE);
+  await engine.cli('build', '--quiet', '-t', SERVER_IMAGE, join(FIXTURES, 'server'));
+  return engine;
+}
+
+export async function hasImage(engine: TestEngine, image: string): Promise<boolean> {
   const names = (await engine.cli('images', '--format', '{{.Repository}}:{{.Tag}}')).split('\n');
-  if (names.some((name) => name.endsWith(GO_IMAGE))) return;
-  const root = execFileSync('go', ['env', 'GOROOT'], { encoding: 'utf8' }).trim();
-  const folder = await mkdtemp(join(tmpdir(), 'sally-go-image-'));
-  try {
-    await writeFile(
-      join(folder, 'Dockerfile'),
-      `FROM ${BASE_IMAGE}\nADD go.tar /usr/local/go\nENV PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin\n`,
-    );
-    execFileSync('tar', [
-      '-C',
-      realpathSync(root),
-      '--exclude=./test',
-      '--exclude=./doc',
-      '--exclude=./api',
-      '--exclude=testdata',
-      '--exclude=*_test.go',
-      '-cf',
-      join(folder, 'go.tar'),
-      '.',
-    ]);
-    await engine.cli('build', '--quiet', '-t', GO_IMAGE, folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  return names.some((name) => name.endsWith(image));
 }
 
 /** Debian with Python, the Node.js of the tests and the npm of this machine, made once. */
-function baseArchive(): string {
-  const archive = join(CACHE, 'base.tar');
+async function baseArchive(): Promise<string> {
+  const archive = join(IMAGE_CACHE, 'base.tar');
   if (existsSync(archive)) return archive;
-  mkdirSync(CACHE, { recursive: true });
+  mkdirSync(IMAGE_CACHE, { recursive: true });
   const npm = dirname(dirname(realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim())));
   const draft = `${archive}.${process.pid}.tar`;
   const without = ['doc', 'locale', 'man', 'info'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
-  execFileSync(
+  // Not with execFileSync: who waits for this has other things to answer meanwhile.
+  const made = spawn(
     'mmdebstrap',
     [
       ...['--variant=minbase', '--include=python3,python3-venv,ca-certificates,libstdc++6', ...without],
@@ -245,6 +239,8 @@ function baseArchive(): string {
     ],
     { stdio: 'inherit' },
   );
+  const [code] = (await once(made, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`mmdebstrap ended with ${code}`);
   renameSync(draft, archive);
   return archive;
 }

@@ -4,7 +4,7 @@ export const FLAG_TESTS: Readonly<Record<string, readonly [file: string, test: s
   '--foreground': ['lifecycle', 'in the foreground is a workload like the others, until it ends'],
   '--from-config': ['workload-config', 'lead from a workload to the same workload'],
   '--wait': ['lifecycle', 'need not be waited for, and then says how it went when it is asked'],
-  '--format': ['containers', 'speak over stdio, byte for byte, with their stderr as log, and leave nothing behind'],
+  '--format': ['builds', 'come from a folder of Go, with nothing but the program in them'],
 
   '--group': ['run-flags', 'labels and groups choose what is listed'],
   '--env': [

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { homeOf } from '../../src/workloads/runtimes/engine/labels.ts';
 import { installServers, type ServerName } from './mcp-servers.ts';
 import { processesWith } from './processes.ts';
 import { type Finished, type RunOptions, sally } from './sally.ts';
@@ -46,6 +47,12 @@ export function withEnv(home: WorkloadHome, more: Readonly<Record<string, string
 }
 
 let count = 0;
+const homes: string[] = [];
+
+/** What containers of homes made here carry as their label. Vitest gives every test file its own copy of this module. */
+export function homesOfThisFile(): readonly string[] {
+  return homes;
+}
 
 /** `more` are further variables for every command, such as where a container engine is. */
 export async function workloadHome(
@@ -56,6 +63,7 @@ export async function workloadHome(
   await installServers(folder, servers);
   const mark = `home-${process.pid}-${++count}`;
   const env = { SALLYPORT_HOME: join(folder, 'home'), XDG_TEST_MARK: mark, ...more };
+  homes.push(homeOf(env));
   const run = (args: readonly string[], options: RunOptions = {}): Promise<Finished> =>
     sally(args, { cwd: folder, ...options, env: { ...env, ...options.env } });
 
