@@ -17,8 +17,10 @@ import { openSandbox, type SandboxParts } from './sandbox.ts';
 import { needsRelay, serverSettings } from './settings.ts';
 import { soon } from './soon.ts';
 
-/** A container that ends closes its stdout a little earlier. Its exit code says more than that, so we wait for it. */
-const EXIT_FOLLOWS_MS = 1_000;
+/** A container that ends closes its stdout earlier, seconds on a busy machine. Its exit code says more than that, so we wait for it. */
+const EXIT_FOLLOWS_STDOUT_MS = 5_000;
+/** Without its relay a server that lives on is of no use: less patience. */
+const EXIT_FOLLOWS_RELAY_MS = 1_000;
 /** Output that is still on its way when the container is gone. */
 const DRAIN_MS = 500;
 
@@ -73,12 +75,13 @@ export async function startContainer(launch: ContainerLaunch, parts: LifeParts):
   }
 
   const exited = untilExit(container, launch.name, words.lines);
-  void sandbox?.ended.then(() => unlessExited(() => relayFailed(launch.name, '')));
-  if (isStdio) void pipes.ended.then(() => unlessExited(() => stdoutClosed(launch.name, words.lines())));
+  void sandbox?.ended.then(() => unlessExited(EXIT_FOLLOWS_RELAY_MS, () => relayFailed(launch.name, '')));
+  if (isStdio)
+    void pipes.ended.then(() => unlessExited(EXIT_FOLLOWS_STDOUT_MS, () => stdoutClosed(launch.name, words.lines())));
 
   /** The same event may end the container, or the engine: that says more. */
-  async function unlessExited(reason: () => SallyError): Promise<void> {
-    if ((await within(exited, EXIT_FOLLOWS_MS)) === undefined) verdict.resolve(reason());
+  async function unlessExited(ms: number, reason: () => SallyError): Promise<void> {
+    if ((await within(exited, ms)) === undefined) verdict.resolve(reason());
   }
 
   function send(line: string): void {
