@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isSameProcess } from '../../src/base/files/index.ts';
-import { SERVER_IMAGE, startDocker, type TestEngine } from '../support/engine.ts';
+import { SERVER_IMAGE, startDocker, startPodman, type TestEngine } from '../support/engine.ts';
 import { countedHome, type Footprint, footprint } from '../support/footprint.ts';
 import { eventually, familyOf } from '../support/processes.ts';
 import { proveCycles } from '../support/proofs/cycles.ts';
@@ -38,6 +38,33 @@ async function expectNothingLeft(home: WorkloadHome, engine: TestEngine | undefi
   expect(await now()).toEqual(before);
 }
 
+/** Kills the engine under a workload, and brings it back. */
+async function expectBackOnce(engine: TestEngine, flags: readonly string[]): Promise<void> {
+  await using home = await countedHome(engine);
+  const before = await footprint(home, engine);
+  await home.ok(['run', SERVER_IMAGE, '--name', 'victim', ...flags]);
+  const { url } = await view(home);
+  const containers = (await engine.containers()).length;
+  await engine.stop('SIGKILL');
+  const hurt = await eventually(
+    () => view(home),
+    ({ error }) => error?.includes('engine') ?? false,
+    WITHIN,
+  );
+  expect(hurt).toMatchObject({ status: 'unhealthy', repair: 'sally logs victim' });
+  await engine.restart();
+  await hasStatus(home, 'running');
+  expect(await answers(url)).toBe(true);
+  // Not the new ones beside the old ones.
+  await eventually(
+    () => engine.containers(),
+    (names) => names.length === containers,
+    WITHIN,
+  );
+  await home.ok(['rm', 'victim']);
+  await expectNothingLeft(home, engine, before);
+}
+
 /** Somebody else on a port. */
 async function occupyPort(): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer();
@@ -46,10 +73,12 @@ async function occupyPort(): Promise<AsyncDisposable & { readonly port: number }
   return { port, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
 }
 
+const HTTP = ['--transport', 'streamable-http'];
+
 const KINDS = [
   { kind: 'a process', server: 'npx://good', flags: ['--runtime', 'process'] },
   { kind: 'a container', server: SERVER_IMAGE, flags: [] },
-  { kind: 'a container behind the relay', server: SERVER_IMAGE, flags: ['--transport', 'streamable-http'] },
+  { kind: 'a container behind the relay', server: SERVER_IMAGE, flags: HTTP },
 ] as const;
 
 let docker: TestEngine;
@@ -190,31 +219,15 @@ describe('an engine', () => {
 
   it.each([
     { how: 'stdio', flags: [] },
-    { how: 'HTTP', flags: ['--transport', 'streamable-http'] },
-  ])('that is killed takes its containers along ($how); they are back when it is, once', async ({ flags }) => {
-    await using home = await countedHome(engine);
-    const before = await footprint(home, engine);
-    await home.ok(['run', SERVER_IMAGE, '--name', 'victim', ...flags]);
-    const { url } = await view(home);
-    const containers = (await engine.containers()).length;
-    await engine.stop('SIGKILL');
-    const hurt = await eventually(
-      () => view(home),
-      ({ error }) => error?.includes('engine') ?? false,
-      WITHIN,
-    );
-    expect(hurt).toMatchObject({ status: 'unhealthy', repair: 'sally logs victim' });
-    await engine.restart();
-    await hasStatus(home, 'running');
-    expect(await answers(url)).toBe(true);
-    // Not the new ones beside the old ones.
-    await eventually(
-      () => engine.containers(),
-      (names) => names.length === containers,
-      WITHIN,
-    );
-    await home.ok(['rm', 'victim']);
-    await expectNothingLeft(home, engine, before);
+    { how: 'HTTP', flags: HTTP },
+  ])('that is killed takes its containers along ($how); they are back when it is, once', ({ flags }) =>
+    expectBackOnce(docker, flags),
+  );
+
+  // Its containers live on without it, and nobody hears them.
+  it('that is killed and leaves its containers alone has new ones when it is back, and the old ones no more', async () => {
+    await using podman = await startPodman();
+    await expectBackOnce(podman, []);
   });
 
   it('that is not there is named, by run and by start, and nothing is left of either', async () => {
