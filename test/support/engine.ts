@@ -58,7 +58,8 @@ export async function startDocker({ own = false } = {}): Promise<TestEngine> {
   const args = [
     ...['--config-file', join(folder, 'daemon.json'), '--host', `unix://${socket}`],
     ...['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
-    ...(bridge ? ['--bridge', bridge.name] : []),
+    // Nothing in it goes outside, and two daemons that start at once take each other's chains away.
+    ...(bridge ? ['--bridge', bridge.name, '--iptables=false'] : []),
   ];
   return await startDaemon({ kind: 'docker', folder, socket, program: 'dockerd', args, after: bridge?.remove });
 }
@@ -118,11 +119,14 @@ async function startDaemon({ kind, folder, socket, program, args, env = {}, afte
         said = (said + text).slice(-4_000);
       });
     }
-    const answers = () =>
-      promisify(execFile)(client(kind), clientArgs(kind, host, ['version'])).then(
+    const started = daemon;
+    async function answers(): Promise<boolean> {
+      if (started.exitCode !== null) throw new Error(`it ended with ${started.exitCode}`);
+      return await promisify(execFile)(client(kind), clientArgs(kind, host, ['version'])).then(
         () => true,
         () => false,
       );
+    }
     await eventually(answers, Boolean, STARTS_WITHIN).catch((cause: unknown) => {
       throw new Error(`${program} did not start:\n${said}`, { cause });
     });
