@@ -49,7 +49,7 @@ export async function connectEngine(env: Environment, wanted?: EngineKind): Prom
 export async function openEngine(address: EngineAddress): Promise<Engine> {
   const api = await createApi(address);
   const signal = AbortSignal.timeout(ANSWER_WITHIN);
-  // Not `/version` as well: for each of the two Podman asks the system which packages it was made from, and takes a second for that.
+  // Not `/version` as well: Podman takes a second for each of the two.
   const info = (await new Promise<unknown>((resolve, reject) => {
     const statusCodes = { 200: true, 500: 'server error' };
     const request = { path: '/info', method: 'GET', abortSignal: signal, statusCodes };
