@@ -1,4 +1,3 @@
-import { getCACertificates } from 'node:tls';
 import type { Agent } from 'undici';
 import type { AddressRange } from './addresses.ts';
 import { guardedLookup } from './guard.ts';
@@ -45,9 +44,9 @@ export function lease(way: WayOut): Lease {
   };
 }
 
-/** The library is heavy to load, and many who may ask never do. */
+/** The libraries are heavy to load, and many who may ask never do. */
 async function openAgent({ range, ca, socket, connectTimeout }: WayOut): Promise<Agent> {
-  const { Agent } = await import('undici');
+  const [{ Agent }, { getCACertificates }] = await Promise.all([import('undici'), import('node:tls')]);
   return new Agent({
     connect: {
       lookup: guardedLookup(range),

@@ -4,11 +4,11 @@ import { SallyError } from '../../base/index.ts';
 import type { RunConfig } from '../../resources/index.ts';
 import type { WorkloadRecord, WorkloadStore } from '../../workloads/index.ts';
 import type { SaidSecrets } from '../remote-flags.ts';
+import { type CalledSupervisor, callSupervisor } from './call-supervisor.ts';
 import { endSupervisor } from './end-supervisor.ts';
 import { gatherSecrets, type HandedSecrets, withSaid } from './handed-secrets.ts';
 import type { LifecycleParts } from './parts.ts';
-import { known } from './select.ts';
-import { spawnSupervisor } from './spawn-supervisor.ts';
+import { known, unknown } from './select.ts';
 import { untilReady } from './until-ready.ts';
 
 export interface StartOptions {
@@ -79,7 +79,8 @@ export async function runDetached(
   const { instance } = await create(config, parts);
   try {
     if (said.size > 0) await (await parts.secrets()).keepNamed(said);
-    const child = await spawnSupervisor(name, { instance, handed: { config, secrets }, debug }, parts);
+    const { child, hand } = await callSupervisor(name, { instance, debug }, parts);
+    await hand({ config, secrets });
     if (!wait) return { name, already: false };
     const url = await untilReady(name, { child, instance }, parts);
     if (url !== undefined) return { name, url, already: false };
@@ -134,21 +135,48 @@ async function isRunning(name: string, store: WorkloadStore): Promise<boolean> {
 }
 
 /** Starts a workload that is known. One that runs already is left alone. */
-export async function start(name: string, parts: LifecycleParts, options: StartOptions): Promise<Started> {
+export async function start(name: string, parts: LifecycleParts, { wait, debug }: StartOptions): Promise<Started> {
+  const instance = newInstance();
+  const supervisor = (await isRunning(name, parts.store)) ? undefined : await callEarly(name, instance, debug, parts);
+  const isTaken = supervisor !== undefined && (await takeUp(name, instance, supervisor, parts));
+  const called = isTaken ? { child: supervisor.child, instance } : { child: undefined, instance: undefined };
+  const url = wait ? await untilReady(name, called, parts) : undefined;
+  return { name, already: !isTaken, ...(url === undefined ? {} : { url }) };
+}
+
+/** It loads while we look up what to hand to it. */
+async function callEarly(
+  name: string,
+  instance: string,
+  debug: boolean,
+  parts: LifecycleParts,
+): Promise<CalledSupervisor> {
+  if (!(await parts.store.names()).includes(name)) throw await unknown(name, parts.store);
+  return await callSupervisor(name, { instance, debug }, parts);
+}
+
+/** Whether the supervisor was needed: another command may have been faster. */
+async function takeUp(
+  name: string,
+  instance: string,
+  supervisor: CalledSupervisor,
+  parts: LifecycleParts,
+): Promise<boolean> {
   const { store } = parts;
-  const { debug } = options;
-  const { config } = await known(name, store);
-  const secrets = (await isRunning(name, store)) ? {} : await secretsFor(config, parts);
-  const called = await store.alone(name, async () => {
-    const record = await known(name, store);
-    if (await isRunning(name, store)) return undefined;
-    await endSupervisor(name, await store.readSupervisor(name)); // clears away what a killed one left
-    const next = newInstance();
-    await store.write(name, { ...record, wanted: 'running', ephemeral: false, instance: next });
-    return { instance: next, handed: { config: record.config, secrets } };
-  });
-  const child = called && (await spawnSupervisor(name, { ...called, debug }, parts));
-  if (!options.wait) return { name, already: !called };
-  const url = await untilReady(name, { child, instance: called?.instance }, parts);
-  return { name, already: !called, ...(url === undefined ? {} : { url }) };
+  try {
+    const secrets = await secretsFor((await known(name, store)).config, parts);
+    const config = await store.alone(name, async () => {
+      const record = await known(name, store);
+      if (await isRunning(name, store)) return undefined;
+      await endSupervisor(name, await store.readSupervisor(name)); // clears away what a killed one left
+      await store.write(name, { ...record, wanted: 'running', ephemeral: false, instance });
+      return record.config;
+    });
+    if (config) await supervisor.hand({ config, secrets });
+    else supervisor.dismiss();
+    return config !== undefined;
+  } catch (error) {
+    supervisor.dismiss();
+    throw error;
+  }
 }
