@@ -46,6 +46,8 @@ export interface HttpAnswer {
 /** The one way out. Every address is checked at the moment of connecting, so neither DNS tricks nor redirects lead elsewhere. */
 export interface HttpClient {
   request(url: URL, request: HttpRequest): Promise<HttpAnswer>;
+  /** Loads what the first request needs, for who has to wait for something else until then. */
+  prepare(): void;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         else if (agent) dispatch(agent, place, request, collector);
         else open().then((opened) => dispatch(opened, place, request, collector), reject);
       });
+    },
+    prepare() {
+      if (!isClosed) open().catch(() => {}); // the first request tells
     },
     async close() {
       if (isClosed) return;

@@ -54,6 +54,7 @@ export function openLine(plan: BackendPlan, credential: Credential, parts: LineP
   });
   const place: Place = socket === undefined ? new URL(url) : { socket };
   const process = target.workload === undefined ? undefined : followProcess(place, name, target.workload, parts);
+  if (process) http.prepare(); // while the process comes up
   return {
     transport(headerParamsOf) {
       const transport =
