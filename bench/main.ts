@@ -11,19 +11,22 @@ import { rssMegabytes } from './processes.ts';
 import { print, type Row, targetsOf } from './report.ts';
 import { median } from './statistics.ts';
 
-/** `npm run bench [-- --quick] [-- --json FILE] [-- --no-checks]`: see docs/performance.md. */
+/** `npm run bench [-- --quick] [-- --rounds 12] [-- --json FILE] [-- --no-checks] [-- --only many,token]`: see docs/performance.md. */
 const { values: flags } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     json: { type: 'string' },
     checks: { type: 'boolean', default: true },
     rounds: { type: 'string' },
+    only: { type: 'string' },
   },
   allowNegative: true,
 });
 const rounds = Number(flags.rounds ?? (flags.quick ? 2 : 5));
 const seconds = flags.quick ? 1 : 3;
-const CONNECTIONS = [1, 32, 256];
+const only = flags.only?.split(',');
+/** Those who are compared more closely are compared where the targets are. */
+const CONNECTIONS = only ? [32] : [1, 32, 256];
 
 install('wrk', 'wrk');
 const built = spawnSync(process.execPath, [resolve(import.meta.dirname, '../scripts/build.ts')], {
@@ -61,14 +64,16 @@ try {
 /** Samples by contender and number of connections, one for each round. */
 type Samples = Partial<Record<Key, Record<string, Sample[]>>>;
 
-/** Everybody once, then everybody again: a disturbance of the machine hits all of them alike. */
+/** Everybody once, then everybody again, the last one first: a disturbance of the machine hits all of them alike. */
 async function sample(contenders: Contenders): Promise<Samples> {
   const samples: Samples = {};
-  const present = KEYS.flatMap((key) => (contenders[key] ? [{ key, subject: contenders[key] }] : []));
+  const present = KEYS.filter((key) => only?.includes(key) ?? true).flatMap((key) =>
+    contenders[key] ? [{ key, subject: contenders[key] }] : [],
+  );
   for (const { subject } of present) await measure(subject, 32, flags.quick ? 2 : 5, folder); // compiled and warm
   for (let round = 0; round < rounds; round++) {
     for (const connections of CONNECTIONS) {
-      for (const { key, subject } of present) {
+      for (const { key, subject } of round % 2 === 0 ? present : present.toReversed()) {
         const figures = await measure(subject, connections, seconds, folder);
         samples[key] ??= {};
         samples[key][connections] ??= [];
@@ -82,7 +87,7 @@ async function sample(contenders: Contenders): Promise<Samples> {
 function rowsOf(contenders: Contenders, samples: Samples): Row[] {
   return KEYS.flatMap((key) => {
     const subject = contenders[key];
-    if (!subject) return [];
+    if (!subject || !samples[key]) return [];
     const at = Object.fromEntries(
       Object.entries(samples[key] ?? {}).map(([connections, list]) => {
         const middle = (what: keyof Sample): number => median(list.map((each) => each[what]));

@@ -69,9 +69,9 @@ export function print(rows: readonly Row[], targets: readonly Target[], checks: 
       connections.map((count) => {
         const here = at[count]?.[what] ?? Number.NaN;
         const base = key === 'backend' ? 0 : (backend?.at[count]?.[what] ?? 0);
-        return ((here - base) / 1000).toFixed(2);
+        return shown((here - base) / 1000, 2);
       });
-    const speed = connections.map((count) => (at[count]?.callsPerSecond ?? Number.NaN).toFixed(0));
+    const speed = connections.map((count) => shown(at[count]?.callsPerSecond ?? Number.NaN, 0));
     const cells = [name, at[AT]?.cpuPerCall.toFixed(0), ...speed, ...added('p50'), ...added('p99'), rss.toFixed(0)];
     lines.push(`| ${cells.join(' | ')} |`);
   }
@@ -89,4 +89,8 @@ export function print(rows: readonly Row[], targets: readonly Target[], checks: 
 
 function verdict(reached: boolean): string {
   return reached ? 'ok' : '**missed**';
+}
+
+function shown(value: number, digits: number): string {
+  return Number.isNaN(value) ? '' : value.toFixed(digits);
 }

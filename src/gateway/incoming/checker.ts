@@ -9,7 +9,7 @@ import {
   type Verdict,
   verifyJwt,
 } from '../../oauth/index.ts';
-import { keyOf, type OidcPlan } from '../../plan/index.ts';
+import type { OidcPlan } from '../../plan/index.ts';
 import { createSeldom } from './seldom.ts';
 import { rememberVerified, type TokenCheck } from './verified.ts';
 
@@ -57,7 +57,7 @@ export function createOidcChecker(plan: OidcPlan, { log, now }: CheckerParts): C
   }
 
   return {
-    ...rememberVerified(keyOf(plan), checkNow, now),
+    ...rememberVerified(checkNow, now),
     issuer: () => issuer,
     close: () => fetch.close(),
   };

@@ -1,5 +1,5 @@
 import { type KeyLookup, type VerifiedToken, verifyJwt } from '../../oauth/index.ts';
-import { type EmbeddedPlan, keyOf } from '../../plan/index.ts';
+import type { EmbeddedPlan } from '../../plan/index.ts';
 import type { User } from '../call.ts';
 import type { Checker } from './checker.ts';
 import { rememberVerified, userOf } from './verified.ts';
@@ -20,7 +20,6 @@ export function createEmbeddedChecker(plan: EmbeddedPlan, { keys }: OwnTokens, n
   const { issuer, audience } = plan;
   return {
     ...rememberVerified(
-      keyOf(plan),
       (token) => verifyJwt(token, { issuer, audience, keys, types: 'access-token', now }),
       now,
       withGrant,

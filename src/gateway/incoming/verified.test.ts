@@ -7,7 +7,6 @@ const GOOD = { issuer: 'i', subject: 'alice', scopes: [], claims: {} };
 function remembered(expiresAt: number, verdictOf?: (token: string) => Verdict) {
   const state = { clock: 0, checks: 0 };
   const { known, check } = rememberVerified(
-    'issuer and audience',
     async (token) => {
       state.checks += 1;
       return verdictOf?.(token) ?? { ok: true, token: { ...GOOD, expiresAt } };
@@ -54,7 +53,6 @@ it('what was refused is not remembered, nor what could not be checked', async ()
 
   let isDown = true;
   const flaky = rememberVerified(
-    'x',
     async () => {
       if (isDown) throw new Error('down');
       return { ok: true, token: { ...GOOD, expiresAt: 600_000 } };

@@ -24,12 +24,10 @@ export interface Good {
 
 /**
  * Remembers good tokens. A new one costs one check, however many requests bring it at the same time; a known one a hash and a
- * lookup. What was refused is not remembered here: nobody can push good tokens out with bad ones.
- *
- * `whose` tells the checks of one process apart: a token that is good for one issuer and audience says nothing about another.
+ * lookup. What was refused is not remembered here: nobody can push good tokens out with bad ones. Each check has a memory of its
+ * own: a token that is good for one issuer and audience says nothing about another.
  */
 export function rememberVerified(
-  whose: string,
   check: (token: string) => Promise<Verdict>,
   now: () => number,
   toUser: (token: string, verified: VerifiedToken) => User | undefined = userOf,
@@ -51,7 +49,7 @@ export function rememberVerified(
     }
   }
 
-  const keyFor = (token: string): string => hash('sha256', `${whose}\n${token}`, 'base64');
+  const keyFor = (token: string): string => hash('sha256', token, 'base64');
 
   return {
     known(token) {
