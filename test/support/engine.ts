@@ -233,7 +233,12 @@ async function baseArchive(): Promise<string> {
   const made = spawn(
     'mmdebstrap',
     [
-      ...['--variant=minbase', '--include=python3,python3-venv,ca-certificates,libstdc++6', ...without],
+      ...[
+        '--variant=minbase',
+        '--aptopt=Acquire::Retries "3"',
+        '--include=python3,python3-venv,ca-certificates,libstdc++6',
+        ...without,
+      ],
       `--customize-hook=upload '${realpathSync(process.execPath)}' /usr/local/bin/node`,
       '--customize-hook=chmod 755 "$1/usr/local/bin/node"',
       '--customize-hook=mkdir -p "$1/usr/local/lib/node_modules"',

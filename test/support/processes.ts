@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { birthOf, type ProcessIdentity } from '../../src/base/files/index.ts';
 
@@ -75,11 +75,32 @@ export async function eventually<T>(
   }
 }
 
-/** A port that nobody listens on right now. */
+/**
+ * Below those that systems hand out by themselves, to whoever connects or asks for any, and below those that `sally run` chooses; above
+ * those that browsers refuse to visit.
+ */
+const PORTS = { first: 7_000, perWorker: 750 };
+const worker = Number(process.env.VITEST_POOL_ID ?? 0) % 4;
+let next = Math.floor(Math.random() * PORTS.perWorker);
+
+/**
+ * A port that nobody listens on, for a program that is told its port. Each worker has its own, and goes through them in turn: nobody takes one
+ * between here and the moment in which the program listens.
+ */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    next = (next + 1) % PORTS.perWorker;
+    const port = PORTS.first + worker * PORTS.perWorker + next;
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  const listens = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+  if (listens) await new Promise((resolve) => server.close(resolve));
+  return listens;
 }

@@ -27,6 +27,9 @@ export function ensurePrograms(): void {
   if (spawnSync('uvx', ['--version'], { env: { ...process.env, PATH: TEST_PATH } }).status !== 0) installUv();
 }
 
+/** A name that cannot be looked up for a moment is no reason to fail. */
+const RETRIES = ['-o', 'Acquire::Retries=3'];
+
 /** Debian's packages, where we are root; elsewhere the error names them. */
 export function installWithApt(packages: readonly string[]): void {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) {
@@ -35,8 +38,8 @@ export function installWithApt(packages: readonly string[]): void {
     );
   }
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  execFileSync('apt-get', ['update', '-qq'], { env, stdio: 'inherit' });
-  execFileSync('apt-get', ['install', '-y', '-qq', ...packages], { env, stdio: 'inherit' });
+  execFileSync('apt-get', [...RETRIES, 'update', '-qq'], { env, stdio: 'inherit' });
+  execFileSync('apt-get', [...RETRIES, 'install', '-y', '-qq', ...packages], { env, stdio: 'inherit' });
 }
 
 function installUv(): void {

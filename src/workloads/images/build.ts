@@ -32,8 +32,9 @@ const EDITION = 1;
 
 const INSTALL = `set -eu
 if command -v apt-get >/dev/null; then
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -- "$@"
+  # A name that cannot be looked up for a moment is no reason to begin anew.
+  apt-get -o Acquire::Retries=3 update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y -qq --no-install-recommends -- "$@"
   rm -rf /var/lib/apt/lists/*
 elif command -v apk >/dev/null; then
   apk add --no-cache -- "$@"
