@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
+import { installPipeServer } from '../security/support/servers.ts';
 import { groupYaml, installServers } from '../support/mcp-servers.ts';
 import { eventually } from '../support/processes.ts';
 import { startSally, tempFolder } from '../support/sally.ts';
@@ -137,4 +139,35 @@ describe('a client of the stateless revision', () => {
     expect(JSON.stringify(asked.content)).toMatch(/decline/i);
     await client.close();
   });
+
+  it('is not disturbed by a server that looks at roots in the middle of a call', async () => {
+    await using folder = await tempFolder();
+    await installPipeServer(folder.path, 'curious', LOOKS_AT_ROOTS);
+    await using sally = await startSally(['run', '-f', 'npx://curious'], { cwd: folder.path });
+    const client = new Client(
+      { name: 'test', version: '1' },
+      { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    );
+    client.setRequestHandler('elicitation/create', async () => {
+      await sleep(200); // by then the server has asked for the roots
+      return { action: 'decline' as const };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(sally.endpoints[0]?.url ?? '')));
+    const { content } = await client.callTool({ name: 'say', arguments: {} });
+    expect(content).toEqual([{ type: 'text', text: 'the user was asked, there are no roots' }]);
+    await client.close();
+  });
 });
+
+/** Asks its user something, and for the roots while the user thinks. */
+const LOOKS_AT_ROOTS = `({ id, method }) => {
+  if (method === 'tools/call') {
+    global.call = id;
+    write({ id: 'form', method: 'elicitation/create', params: { message: 'name?', requestedSchema: { type: 'object', properties: {} } } });
+    setTimeout(() => write({ id: 'roots', method: 'roots/list' }), 50);
+    return true;
+  }
+  if (id === 'roots') global.roots = 'there are no roots';
+  if (id === 'form') answer(global.call, 'the user was asked, ' + global.roots);
+  return method === undefined;
+}`;

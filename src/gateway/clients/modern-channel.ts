@@ -68,7 +68,10 @@ export class ModernChannel implements Channel {
     });
   }
 
-  /** The server was told what the client can do and asks for more: the call cannot go on. */
+  /**
+   * The server was told what the client can do and asks for more: the call cannot go on. Roots are another matter: a server that many
+   * share looks at them when it likes, in the middle of whatever call there is. It is told no, and the call goes on.
+   */
   #refuse(method: string, lacking: Params): Promise<never> {
     const error = new SallyError(
       'call.capability_missing',
@@ -77,8 +80,10 @@ export class ModernChannel implements Channel {
         data: { requiredCapabilities: lacking },
       },
     );
-    this.finish({ error: toRpcError(error) });
-    this.#call.cancel('the client cannot be asked what the server wants to know');
+    if (method !== 'roots/list') {
+      this.finish({ error: toRpcError(error) });
+      this.#call.cancel('the client cannot be asked what the server wants to know');
+    }
     return Promise.reject(error);
   }
 
