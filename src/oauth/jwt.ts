@@ -47,6 +47,7 @@ export function claimedIssuer(token: string): string | undefined {
   return typeof issuer === 'string' ? issuer : undefined; // what is no JWT says nothing
 }
 
+/** By hand, to look at a token at once: the library is loaded with the first one that has to be verified, and reads it again. */
 function objectIn(part = ''): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 /** Something that only one may do at a time, among all processes that share the store. */
 export interface Locks {
   /**
-   * The token to unlock with, or `undefined` when somebody else holds the lock, or may believe to. It opens by itself after `ttl` seconds, so a
-   * holder that died or slept must not trust it beyond that: what is done under a lock still has to end in a `swap`.
+   * The token to unlock with, or `undefined` when somebody else holds the lock, or may believe to. It opens by itself after `ttl`
+   * seconds, so a holder that died or slept must not trust it beyond that: what is done under a lock still has to end in a `swap`.
    */
   lock(key: string, ttl: number): Promise<string | undefined>;
   /** Keeps the lock for `ttl` seconds from now; says whether it was still held. */

@@ -88,7 +88,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         const collector = new Collector(url, onStart, { maxAnswer, underWay, resolve, reject });
         if (isClosed) collector.stop(closed(url));
         else if (agent) dispatch(agent, place, request, collector);
-        else open().then((opened) => dispatch(opened, place, request, collector), reject);
+        else
+          open()
+            .then((opened) => dispatch(opened, place, request, collector))
+            .catch(reject);
       });
     },
     prepare() {

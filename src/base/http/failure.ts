@@ -10,8 +10,8 @@ const KNOWN: Readonly<Record<string, { readonly says: (url: URL) => string; read
   ECONNREFUSED: { says: ({ origin }) => `nothing listens at ${origin}` },
   ENOTFOUND: { says: ({ hostname }) => `the name ${hostname} is not known` },
   EAI_AGAIN: { says: ({ hostname }) => `the name ${hostname} could not be looked up, the resolver does not answer` },
-  ECONNRESET: { says: ({ origin }) => `${origin} closed the connection before it answered` },
-  UND_ERR_SOCKET: { says: ({ origin }) => `${origin} closed the connection before it answered` },
+  ECONNRESET: { says: ({ origin }) => `${origin} closed the connection` },
+  UND_ERR_SOCKET: { says: ({ origin }) => `${origin} closed the connection` },
   EPROTO: {
     says: ({ origin }) => `${origin} does not speak TLS as we do`,
     hint: 'check whether the address is an http:// one',
